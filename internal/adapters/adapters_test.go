@@ -284,8 +284,8 @@ func TestModels(t *testing.T) {
 	if made["strong"].price.InputMicro != 3 || made["default"].price.InputMicro != 0 {
 		t.Errorf("list price %+v, own price %+v", made["strong"].price, made["default"].price)
 	}
-	for name, says := range map[string]string{"unused": `no adapter "nowhere"`, "lost": `no model profile "gone"`,
-		"nameless": "names no model"} {
+	for name, says := range map[string]string{"unused": `unknown adapter "nowhere"`, "lost": `unknown model profile "gone"`,
+		"nameless": "has no model"} {
 		if _, err := models.Open(name); company.CodeOf(err) != company.EConfig || !strings.Contains(err.Error(), says) {
 			t.Errorf("Open(%s): %v", name, err)
 		}

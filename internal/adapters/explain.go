@@ -26,29 +26,29 @@ func Explain(err error, info Info) error {
 	switch fault.Kind {
 	case Unreachable:
 		c.Code = company.EModelAway
-		c = c.Fix("see that its server runs, and that its address is right" + info.describePlace())
+		c = c.Fix("check that its server runs and that its address is right" + info.describePlace())
 	case UnknownHost:
 		c.Code, c.Class = company.EModelAway, company.HumanRequired
-		c = c.Fix("check the host of its address" + info.describePlace() + ", and a proxy that the environment names")
+		c = c.Fix("check the host of its address" + info.describePlace() + ", and the proxy variables of the environment")
 	case Overloaded:
 		c.Code = company.EModelAway
-		c = c.Fix("its server refuses work for now; try again later, or give the profile a `fallback`")
+		c = c.Fix("its server refuses requests for now; try again later, or give the profile a `fallback`")
 	case TimedOut:
-		c = c.Fix("its server took the request and went silent; try again, give the profile a `fallback`, or raise " +
-			"limits.model_silence where it needs longer")
+		c = c.Fix("its server accepted the request and went silent; try again, give the profile a `fallback`, or raise " +
+			"limits.model_silence if it needs longer")
 	case MalformedReply:
-		c = c.Fix("its server sent replies that are not whole; try again, or use another model")
+		c = c.Fix("its server sent incomplete replies; try again, or use another model")
 	case Auth:
 		c.Code, c.Class = company.EModelAuth, company.HumanRequired
-		c = c.Fix("set the variable that api_key_env" + info.describePlace() + " names to a key which may use this model")
+		c = c.Fix("set the variable that api_key_env" + info.describePlace() + " names to a key that may use this model")
 		if info.KeyEnv != "" {
 			c = c.Fix("export " + info.KeyEnv + "=… with a key that may use this model")
 		}
 	case Quota:
 		c.Code, c.Class = company.EModelAuth, company.HumanRequired
-		c = c.Fix("the account's quota is used up: see to its billing, or use another profile")
+		c = c.Fix("the account's quota is used up: check its billing, or use another profile")
 	case TooLong:
-		c = c.Fix("the conversation does not fit the model's context: smaller subtasks, or a model with a larger one")
+		c = c.Fix("the conversation exceeds the model's context: use smaller subtasks, or a model with a larger context")
 	case BadRequest:
 		c.Class = company.HumanRequired
 		c = c.Fix("check the model's name and base_url" + info.describePlace())

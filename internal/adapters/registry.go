@@ -71,11 +71,11 @@ func (r Registry) Open(profile Profile, deps Deps) (Model, error) {
 	factory, ok := r[profile.Adapter]
 	if !ok {
 		return nil, company.E(company.EConfig,
-			fmt.Sprintf("model profile %q: there is no adapter %q", profile.Name, profile.Adapter)).
+			fmt.Sprintf("model profile %q: unknown adapter %q", profile.Name, profile.Adapter)).
 			Fix("adapters are: " + strings.Join(slices.Sorted(maps.Keys(r)), ", "))
 	}
 	if profile.Model == "" && profile.Script == "" {
-		return nil, company.E(company.EConfig, fmt.Sprintf("model profile %q names no model", profile.Name)).
+		return nil, company.E(company.EConfig, fmt.Sprintf("model profile %q has no model", profile.Name)).
 			Fix("add `model:` to the profile")
 	}
 	if profile.KeyEnv != "" && !profile.Key.Set() {
@@ -135,7 +135,7 @@ func (ms *Models) Open(name string, wrap ...func(Model) Model) (Model, error) {
 	ms.mu.Lock()
 	defer ms.mu.Unlock()
 	if ms.closed {
-		return nil, company.E(company.EStopped, "the models are closed")
+		return nil, company.E(company.EStopped, "the models are already closed")
 	}
 	names, err := ms.profileChain(name, nil)
 	if err != nil {
@@ -167,7 +167,7 @@ func (ms *Models) Open(name string, wrap ...func(Model) Model) (Model, error) {
 func (ms *Models) profileChain(name string, seen []string) ([]string, error) {
 	profile, ok := ms.profiles[name]
 	if !ok {
-		return nil, company.E(company.EConfig, fmt.Sprintf("there is no model profile %q", name)).
+		return nil, company.E(company.EConfig, fmt.Sprintf("unknown model profile %q", name)).
 			Fix("profiles are: " + strings.Join(slices.Sorted(maps.Keys(ms.profiles)), ", "))
 	}
 	if slices.Contains(seen, name) {

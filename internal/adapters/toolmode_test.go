@@ -217,7 +217,7 @@ func TestCheck(t *testing.T) {
 		{"no key", away, adapters.Profile{Adapter: "x", Model: "m", KeyEnv: "K"}, has, nil, good, adapters.ReachReplies, "x",
 			"K is NOT SET", "export K=...", 0, 0},
 		{"no adapter", "", adapters.Profile{Adapter: "y", Model: "m"}, has, nil, good, adapters.ReachReplies, "x",
-			`no adapter "y"`, "adapters are: x", 0, 0},
+			`unknown adapter "y"`, "adapters are: x", 0, 0},
 		{"no model", "http://localhost:1", plain, adapters.Listing{},
 			&adapters.Error{Kind: adapters.BadRequest, Status: 404, Message: "not found", Fix: "ollama pull m"}, good,
 			adapters.ReachLocal, "x", "not found", "ollama pull m", 1, 0},

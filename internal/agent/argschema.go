@@ -49,7 +49,7 @@ func parseSchema(text []byte) (*argSchema, error) {
 
 func (s *argSchema) checkTypes() error {
 	if !slices.Contains(schemaTypes, s.Type) {
-		return fmt.Errorf("there is no type %q", s.Type)
+		return fmt.Errorf("unknown type %q", s.Type)
 	}
 	for name, p := range s.Properties {
 		if p == nil {
@@ -74,7 +74,7 @@ func parseArguments(text string) (any, error) {
 		return nil, err
 	}
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("more follows after the first value")
+		return nil, errors.New("unexpected data after the first value")
 	}
 	return v, nil
 }

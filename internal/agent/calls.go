@@ -35,7 +35,7 @@ func newToolset(tools []Tool) (*toolset, error) {
 			return company.E(company.EInternal, fmt.Sprintf("tool %q %s", tool.Spec.Name, reason)).Wrap(err)
 		}
 		if s.byName[tool.Spec.Name] != nil || tool.Spec.Name != adapters.WireName(tool.Spec.Name) || tool.Run == nil {
-			return nil, bad("has no usable name or nothing to run", nil)
+			return nil, bad("has no valid name or no function", nil)
 		}
 		schema, err := parseSchema(tool.Spec.Schema)
 		if err != nil {
@@ -317,7 +317,7 @@ func (r *runner) recordResult(ctx context.Context, j *toolJob) error {
 	}
 	if res.Final != nil {
 		if rec.Final, err = json.Marshal(res.Final); err != nil {
-			return company.E(company.EInternal, "the answer of "+j.Name+" cannot be recorded").Wrap(err)
+			return company.E(company.EInternal, "cannot record the answer of "+j.Name).Wrap(err)
 		}
 		_, rec.Escalated = res.Final.(Escalation)
 	}

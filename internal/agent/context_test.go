@@ -203,7 +203,7 @@ func TestEndlessClearingIsAnError(t *testing.T) {
 		asked++
 		return &Clearing{Upto: 1}, false
 	}
-	if _, err := b.run(t); company.CodeOf(err) != company.EInternal || !strings.Contains(err.Error(), "without end") {
+	if _, err := b.run(t); company.CodeOf(err) != company.EInternal || !strings.Contains(err.Error(), "does not end") {
 		t.Errorf("error %v", err)
 	}
 	if asked > 2*maxPreparations || len(b.model.requests) != 0 {

@@ -309,7 +309,7 @@ func (c *conversation) foldResult(r toolRecord, text, answer string) error {
 		}
 	}
 	if index < 0 {
-		return company.E(company.EInternal, fmt.Sprintf("the journal answers a tool call %q that nobody asked for", r.CallID))
+		return company.E(company.EInternal, fmt.Sprintf("the journal has an answer to an unknown tool call %q", r.CallID))
 	}
 	pendingCall := c.pending[index]
 	c.pending = append(c.pending[:index:index], c.pending[index+1:]...)

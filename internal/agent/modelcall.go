@@ -73,7 +73,7 @@ func (r *runner) askModel(ctx context.Context) error {
 	}
 	text, err := json.Marshal(message)
 	if err != nil {
-		return company.E(company.EInternal, "a model's reply cannot be recorded").Wrap(err)
+		return company.E(company.EInternal, "cannot record a model's reply").Wrap(err)
 	}
 	keep, cancel := detachContext(ctx)
 	defer cancel()

@@ -71,12 +71,12 @@ func (c *conversation) next(restarted bool) step {
 			Because("the reply was filtered").Fix("use another model for this role, or reword the task")}
 	case c.empty >= emptyLimit:
 		return step{do: fail,
-			err: company.E(company.EModel, fmt.Sprintf("the model sent %d replies in a row that are none", c.empty)).
+			err: company.E(company.EModel, fmt.Sprintf("the model sent %d invalid replies in a row", c.empty)).
 				Because("they were empty or malformed").Fix("use another model for this role")}
 	case c.written > MaxWritten:
 		return step{do: fail,
 			err: company.E(company.EModel, fmt.Sprintf("the model wrote more than %d MiB in one run", MaxWritten>>20)).
-				Because("no work takes so much").Fix("use another model for this role")}
+				Because("no task needs that much").Fix("use another model for this role")}
 	case c.tooLong >= longLimit:
 		return c.contextFull()
 	}

@@ -184,7 +184,7 @@ func (p payload) load(ctx context.Context, blobs Blobs) (string, error) {
 		return p.Text, nil
 	}
 	if blobs == nil {
-		return "", company.E(company.EInternal, "the journal names a blob and there is no blob store")
+		return "", company.E(company.EInternal, "the journal names a blob, but there is no blob store")
 	}
 	b, err := blobs.GetBlob(ctx, p.Blob)
 	if err != nil {

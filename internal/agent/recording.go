@@ -129,7 +129,7 @@ func (rec *Recording) addReply(ctx context.Context, blobs Blobs, open map[int]Ex
 type unusedModel struct{}
 
 func (unusedModel) Chat(context.Context, adapters.Request, func(adapters.Event)) (adapters.Response, error) {
-	return adapters.Response{}, company.E(company.EInternal, "a conversation that is only read asks no model")
+	return adapters.Response{}, company.E(company.EInternal, "cannot call the model while reading a transcript")
 }
 
 func (unusedModel) Info() adapters.Info { return adapters.Info{MaxOutput: 1} }

@@ -173,7 +173,7 @@ func TestDamagedJournalIsAnError(t *testing.T) {
 	b.journal.kinds, b.journal.records = append(b.journal.kinds, kindTool),
 		append(b.journal.records, json.RawMessage(`{"call_id":"zz","at":"2030-01-01T00:00:00Z"}`))
 	b.cfg.Journal = b.journal
-	if _, err := b.run(t); err == nil || !strings.Contains(err.Error(), "nobody asked for") {
+	if _, err := b.run(t); err == nil || !strings.Contains(err.Error(), "an answer to an unknown tool call") {
 		t.Errorf("error %v", err)
 	}
 	// Records of others are none of ours.

@@ -124,7 +124,7 @@ func (r *runner) load(ctx context.Context) error {
 		}
 		text, err := json.Marshal(shown)
 		if err != nil {
-			return company.E(company.EInternal, "what the first message shows cannot be recorded").Wrap(err)
+			return company.E(company.EInternal, "cannot record what the first message shows").Wrap(err)
 		}
 		kept, err := storePayload(ctx, r.cfg.Blobs, string(text))
 		if err != nil {
@@ -140,7 +140,7 @@ func (c *conversation) loadImages(ctx context.Context, blobs Blobs) error {
 	for _, message := range c.msgs {
 		for i := range message.Images {
 			if blobs == nil {
-				return company.E(company.EInternal, "the conversation has an image and there is no blob store")
+				return company.E(company.EInternal, "the conversation has an image, but there is no blob store")
 			}
 			data, err := blobs.GetBlob(ctx, message.Images[i].Blob)
 			if err != nil {
@@ -161,7 +161,7 @@ func (r *runner) checkAgent() error {
 	name := func(driver string, m company.BriefModel) string {
 		return strings.Join(strings.Fields(fmt.Sprintf("%s with %s (%s %s)", driver, m.Profile, m.Adapter, m.Model)), " ")
 	}
-	return r.withRunID(company.E(company.EConflict, "another agent began this run").
+	return r.withRunID(company.E(company.EConflict, "another agent started this run").
 		Because("its journal names " + name(was.driver, was.profile) + ", and the run is now one of " +
 			name(loopDriver, r.cfg.Model)).
 		Fix("the next run of the ticket begins a conversation of its own, on what was pushed"))
@@ -182,8 +182,8 @@ func (r *runner) runSteps(ctx context.Context) (End, error) {
 			preparations = 0
 		}
 		if preparations > maxPreparations {
-			return "", r.withRunID(company.E(company.EInternal, "the next request is prepared without end").
-				Because(fmt.Sprintf("%d notes and clearings came in a row", maxPreparations)))
+			return "", r.withRunID(company.E(company.EInternal, "preparing the next request does not end").
+				Because(fmt.Sprintf("it added %d notes and clearings in a row", maxPreparations)))
 		}
 		var err error
 		switch step.do {
@@ -292,7 +292,7 @@ func (r *runner) keepRecord(
 ) error {
 	data, err := json.Marshal(rec)
 	if err != nil {
-		return company.E(company.EInternal, "a journal record cannot be written").Wrap(err)
+		return company.E(company.EInternal, "cannot encode a journal record").Wrap(err)
 	}
 	r.recording.Lock()
 	defer r.recording.Unlock()

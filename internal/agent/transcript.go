@@ -93,7 +93,7 @@ func (t Transcript) Encode() []byte {
 // transcript.
 func DecodeTranscript(data []byte) (Transcript, error) {
 	bad := func(line int, reason string) (Transcript, error) {
-		return Transcript{}, company.E(company.EInvalid, "this is no transcript").
+		return Transcript{}, company.E(company.EInvalid, "not a transcript").
 			Because(fmt.Sprintf("line %d %s", line, reason))
 	}
 	var transcript Transcript
@@ -109,7 +109,7 @@ func DecodeTranscript(data []byte) (Transcript, error) {
 		case err != nil:
 			return bad(n, "is not JSON: "+err.Error())
 		case (head == nil) != (entry.Run != nil):
-			return bad(n, "is not where the run's header belongs")
+			return bad(n, "has the run's header in the wrong place")
 		case entry.Run != nil:
 			head = entry.Run
 			transcript.RunID = head.RunID

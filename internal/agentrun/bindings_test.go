@@ -57,12 +57,12 @@ func TestRunKeepsItsAgent(t *testing.T) {
 // A run whose model the config does not have any more says so, and a person is asked.
 func TestLostModelIsAQuestion(t *testing.T) {
 	b := setup(t, company.Settings{})
-	b.lost = company.E(company.EConfig, `model profile "p" is not the one that the task was given`).
-		Fix("put the profile back").NeedsPerson()
+	b.lost = company.E(company.EConfig, `model profile "p" has changed since the task was submitted`).
+		Fix("restore the profile").NeedsPerson()
 	if err := b.carry(t.Context(), t, nil); err != nil {
 		t.Fatal(err)
 	}
-	if r := b.end(t); r.Status != company.RunError || !strings.Contains(r.Error, "is not the one") {
+	if r := b.end(t); r.Status != company.RunError || !strings.Contains(r.Error, "has changed since") {
 		t.Errorf("%+v", r)
 	}
 	if f := b.Task(b.task).Failures["plan"]; !f.NeedsPerson || f.Code != company.EConfig || f.Hint == "" {

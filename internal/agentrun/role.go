@@ -189,8 +189,8 @@ func checkTools(role company.Role, tools []agent.Tool) error {
 	}
 	if i := slices.IndexFunc(tools, func(t agent.Tool) bool { return t.Writes }); i >= 0 {
 		return company.E(company.EInternal,
-			fmt.Sprintf("a %s was given the tool %s, which writes", role, tools[i].Spec.Name)).
-			Because("managers and reviewers only read").Fix("report it: this is an error of the program")
+			fmt.Sprintf("a %s was given the writing tool %s", role, tools[i].Spec.Name)).
+			Because("managers and reviewers only read").Fix("report it: this is a bug")
 	}
 	return nil
 }

@@ -594,7 +594,7 @@ func TestReadersHaveNoWritingTools(t *testing.T) {
 		t.Fatal(err)
 	}
 	if r := b.end(t); r.Status != company.RunError ||
-		!strings.Contains(r.Error, "a manager was given the tool done, which writes") {
+		!strings.Contains(r.Error, "a manager was given the writing tool done") {
 		t.Fatalf("%+v", r)
 	}
 	if b.model.asked != 0 {
@@ -686,7 +686,7 @@ func TestPauseLetsTheTurnEnd(t *testing.T) {
 func TestNotKeptIsNoEnd(t *testing.T) {
 	for _, failed := range []error{
 		&agent.NotKept{Err: errors.New("no space left on device")},
-		company.E(company.EGit, "no repository can be made").Wrap(syscall.ENOSPC),
+		company.E(company.EGit, "a repository cannot be created").Wrap(syscall.ENOSPC),
 		fmt.Errorf("clone: %w", company.E(company.EGit, "git init failed").Wrap(syscall.EDQUOT)),
 	} {
 		b := setup(t, company.Settings{})

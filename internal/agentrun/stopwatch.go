@@ -9,7 +9,7 @@ import (
 )
 
 // ErrRunTimeout is the cause of a run's context when the run has used up its time.
-var ErrRunTimeout = errors.New("agentrun: the run is out of time")
+var ErrRunTimeout = errors.New("agentrun: the run timed out")
 
 // stopwatch measures the time that a run works itself. It pauses while the run waits for a model's answer, or
 // for an allowance before a request.

@@ -31,7 +31,7 @@ func (a *App) openAddress(srv *api.Server) error {
 			if token != "" {
 				state = "has fewer than 16 characters"
 			}
-			return company.E(company.EConfig, "programs cannot be let in by serve.token_env").
+			return company.E(company.EConfig, "serve.token_env is set but has no usable token").
 				Because(cfg.TokenEnv + " " + state).
 				Fix("export " + cfg.TokenEnv + "=$(openssl rand -hex 32), or remove serve.token_env")
 		}
@@ -40,8 +40,8 @@ func (a *App) openAddress(srv *api.Server) error {
 	if cfg.TLSCert != "" {
 		pair, err := tls.LoadX509KeyPair(cfg.TLSCert, cfg.TLSKey)
 		if err != nil {
-			return company.E(company.EConfig, "serve.tls_cert and serve.tls_key cannot be used").Wrap(err).
-				Fix("name PEM files of a certificate and its key")
+			return company.E(company.EConfig, "cannot use serve.tls_cert and serve.tls_key").Wrap(err).
+				Fix("use PEM files of a certificate and its key")
 		}
 		tcpOptions.TLS = &pair
 	}

@@ -175,7 +175,7 @@ func TestFilesOfTLS(t *testing.T) {
 	}
 	serve.TLSKey = serve.TLSCert
 	if _, err := openTestAddress(t, serve, env); company.CodeOf(err) != company.EConfig ||
-		!strings.Contains(err.Error(), "serve.tls_cert and serve.tls_key cannot be used") {
+		!strings.Contains(err.Error(), "cannot use serve.tls_cert and serve.tls_key") {
 		t.Errorf("no pair: %v", err)
 	}
 }

@@ -102,7 +102,7 @@ func bindProfiles(
 		modelBinding, bound := bindings.Models[name]
 		if !bound {
 			return nil, false, company.E(company.EConfig,
-				fmt.Sprintf("the task is bound to no model profile %q", name)).NeedsPerson()
+				fmt.Sprintf("the task has no model profile %q", name)).NeedsPerson()
 		}
 		index := slices.IndexFunc(have, func(p adapters.Profile) bool { return p.Name == name })
 		switch {
@@ -133,9 +133,9 @@ func bindProfiles(
 // lostProfile returns the error for a model that the config no longer provides.
 func lostProfile(b company.Bindings, name, reason string) error {
 	was := b.Describe(name)
-	return company.E(company.EConfig, fmt.Sprintf("model profile %q is not the one that the task was given", name)).
-		Because(strings.TrimSpace("the task has "+was.Adapter+" "+was.Model) + ", and " + reason).
-		Fix("put the profile back, then approve; or approve now, and the task goes on with the agents that the config has " +
+	return company.E(company.EConfig, fmt.Sprintf("model profile %q has changed since the task was submitted", name)).
+		Because(strings.TrimSpace("the task has "+was.Adapter+" "+was.Model) + ", but " + reason).
+		Fix("restore the profile, then approve; or approve now to continue with the agents that the config has " +
 			"by then").NeedsPerson()
 }
 
@@ -147,12 +147,12 @@ func (o *officeAgents) openModels(profiles []adapters.Profile) (*adapters.Models
 	}
 	key, err := company.HashOf(named)
 	if err != nil {
-		return nil, company.E(company.EInternal, "the profiles of a task have no name").Wrap(err)
+		return nil, company.E(company.EInternal, "cannot name the profiles of a task").Wrap(err)
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.closed {
-		return nil, company.E(company.EStopped, "the models are closed")
+		return nil, company.E(company.EStopped, "the models are already closed")
 	}
 	if o.opened[key] == nil {
 		if o.opened == nil {

@@ -56,7 +56,7 @@ func ConvertBus(
 ) (out BusConversion, err error) {
 	target, err := findBusDriver(to)
 	if err != nil {
-		return out, company.E(company.EUsage, "there is no bus driver "+to).
+		return out, company.E(company.EUsage, "unknown bus driver "+to).
 			Fix("company bus convert --to " + strings.Join(BusDriverNames(), ", or --to "))
 	}
 	from, err := off.BusDriver(busRecords())
@@ -92,8 +92,8 @@ func ConvertBus(
 		}
 	}
 	if err != nil {
-		return out, company.E(company.EBus, "the records could not be put in their place").
-			Because("the office is as it was").Fix("check the office's disk, and try again").Wrap(err)
+		return out, company.E(company.EBus, "cannot move the records into place").
+			Because("the office is unchanged").Fix("check the office's disk, and try again").Wrap(err)
 	}
 	report("record")
 	if err := off.RecordBusDriver(to); err != nil {
@@ -107,7 +107,7 @@ func ConvertBus(
 // HeldForRewriting returns the error of a conversion that finds the office held.
 func HeldForRewriting(held *office.Holder) error {
 	fault := company.E(company.EHeld, "the office is held by another process").
-		Because("records that are added meanwhile would be lost")
+		Because("records added during the conversion would be lost")
 	if held == nil || held.PID == 0 {
 		return fault.Fix("wait for it to end, and try again")
 	}
@@ -186,7 +186,7 @@ func copyBus(
 	copied, err := verifyLedger(ctx, dst, ledger.Options{Logger: log})
 	if err == nil && (copied.Seq != head.Seq || copied.Hash != head.Hash) {
 		err = company.E(company.EInternal,
-			fmt.Sprintf("the copy of the ledger ends with event %d and not with %d", copied.Seq, head.Seq))
+			fmt.Sprintf("the copy of the ledger ends with event %d instead of %d", copied.Seq, head.Seq))
 	}
 	return err
 }

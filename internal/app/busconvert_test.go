@@ -352,20 +352,20 @@ func TestBusDriverOfAnOffice(t *testing.T) {
 				t.Errorf("records of %s were begun", other)
 			}
 		}
-		refuse(other, "keeps its ledger with the bus driver "+has)
+		refuse(other, "uses the bus driver "+has)
 
 		// As an office of before: nothing is recorded, and the records say it.
 		off := mustOpenDir(t, dir)
 		forgetDriver(t, off)
 		_ = off.Close()
-		refuse(other, "keeps its ledger with the bus driver "+has)
+		refuse(other, "uses the bus driver "+has)
 
 		off = mustOpenDir(t, dir)
 		if err := off.RecordBusDriver(other); err != nil {
 			t.Fatal(err)
 		}
 		_ = off.Close()
-		refuse(other, "is gone")
+		refuse(other, "is missing")
 	}
 }
 

@@ -75,7 +75,7 @@ func findBusDriver(name string) (bus.Driver, error) {
 			return driver, nil
 		}
 	}
-	return bus.Driver{}, company.E(company.EConfig, "there is no bus driver "+name).
+	return bus.Driver{}, company.E(company.EConfig, "unknown bus driver "+name).
 		Fix("choose one of " + strings.Join(BusDriverNames(), ", "))
 }
 

@@ -28,12 +28,12 @@ func newFileLog(
 ) (*slog.Logger, func() error, error) {
 	level := slog.LevelInfo
 	if err := level.UnmarshalText([]byte(cmp.Or(log.Level, "info"))); err != nil {
-		return nil, nil, company.E(company.EConfig, "log.level is "+log.Level).Fix("error, warn, info or debug")
+		return nil, nil, company.E(company.EConfig, "invalid log.level "+log.Level).Fix("use error, warn, info or debug")
 	}
 	rotating, err := logs.OpenRotating(companyLog, maxLogBytes, keptLogs)
 	if err != nil {
-		return nil, nil, company.E(company.EConfig, "the office's log cannot be written").Wrap(err).
-			Fix("see that the folder is yours and has space")
+		return nil, nil, company.E(company.EConfig, "cannot write the office's log").Wrap(err).
+			Fix("check that you own the folder and that the disk has space")
 	}
 	watched := safedir.Watch(rotating, func(err error) {
 		if err != nil {

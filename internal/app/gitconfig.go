@@ -27,8 +27,8 @@ func GitConfig(paths office.Paths, cfg config.Config, env func(string) (string, 
 	var logins *gitlogin.Logins
 	if cfg.Git.UseMyLogins {
 		if logins = personal; logins == nil {
-			return gitops.Config{}, company.E(company.EConfig, "your own logins cannot be found").
-				Because("git.use_my_logins is on, and HOME names no folder").
+			return gitops.Config{}, company.E(company.EConfig, "cannot find your own logins").
+				Because("git.use_my_logins is on, but HOME is not a folder").
 				Fix("export HOME, or set git.use_my_logins: false").NeedsPerson()
 		}
 	}
@@ -131,7 +131,7 @@ func parseAuthor(s string) (gitops.Person, error) {
 	}
 	name, mail, ok := strings.Cut(s, "<")
 	if !ok {
-		return gitops.Person{}, company.E(company.EConfig, "git.author is Name <mail>")
+		return gitops.Person{}, company.E(company.EConfig, "invalid git.author: use Name <mail>")
 	}
 	return gitops.Person{Name: strings.TrimSpace(name), Email: strings.TrimSuffix(strings.TrimSpace(mail), ">")}, nil
 }

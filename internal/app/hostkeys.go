@@ -48,8 +48,8 @@ func (k *HostKeys) CheckUnchanged() error {
 	if len(k.accepted) == 0 || k.AreAccepted() {
 		return nil
 	}
-	return company.E(company.EHostKey, fmt.Sprintf("%s has another key than the one that was accepted", k.Host)).
-		Because("accepted was " + joinFingerprints(k.accepted) + ", it shows " + joinFingerprints(k.shown)).
+	return company.E(company.EHostKey, fmt.Sprintf("the key of %s differs from the accepted one", k.Host)).
+		Because("accepted is " + joinFingerprints(k.accepted) + ", offered is " + joinFingerprints(k.shown)).
 		Fix("ask the server's operator; only if the change is theirs: company git trust-host --replace " + k.Host)
 }
 
@@ -58,8 +58,8 @@ func (k *HostKeys) CheckUnchanged() error {
 func (k *HostKeys) Choose(fingerprint string) error {
 	k.shown = slices.DeleteFunc(k.shown, func(key gitops.HostKey) bool { return key.Fingerprint() != fingerprint })
 	if len(k.shown) == 0 {
-		return company.E(company.EHostKey, fmt.Sprintf("%s shows no key with the fingerprint %s", k.Host, fingerprint)).
-			Fix("do not go on before you know why: compare with what the server's operator publishes")
+		return company.E(company.EHostKey, fmt.Sprintf("%s has no key with the fingerprint %s", k.Host, fingerprint)).
+			Fix("do not continue: compare with the fingerprints that the server's operator publishes")
 	}
 	return nil
 }

@@ -39,8 +39,8 @@ func FindIssue(
 	if elsewhere != "" {
 		if repo, _ := forges.ParseRemote(elsewhere); repo.Host != choice.Repo.Host {
 			return nil, company.E(company.EInvalid,
-				fmt.Sprintf("the issue is on %s, and the project on %s", safetext.EscapeLine(repo.Host, 100), choice.Repo.Host)).
-				Because("a login goes to its own forge alone").Fix("say what is to be done: company submit \"…\"").NeedsPerson()
+				fmt.Sprintf("the issue is on %s, but the project is on %s", safetext.EscapeLine(repo.Host, 100), choice.Repo.Host)).
+				Because("a login is only sent to its own forge").Fix("say what is to be done: company submit \"…\"").NeedsPerson()
 		}
 		if f, choice, err = forges.ForRemote(ctx, elsewhere); err != nil {
 			return nil, err
@@ -56,7 +56,7 @@ func FindIssue(
 func noForge(choice forge.Choice) error {
 	fault := company.E(company.EForge, "there is no forge to read an issue from").NeedsPerson()
 	if choice.Why == "" {
-		return fault.Because("the project's remote is on none, or forge.kind is local").
+		return fault.Because("the project has no remote on a forge, or forge.kind is local").
 			Fix("say what is to be done: company submit \"…\"")
 	}
 	return fault.Because(choice.Why).Fix(choice.Fix)

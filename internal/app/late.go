@@ -80,8 +80,8 @@ func unendedError(late []orchestrator.LateEffect, waited time.Duration, file str
 		what = strings.Join(keys, ", ")
 	}
 	return company.E(company.EInternal, fmt.Sprintf("%s did not end within %s", what, waited)).
-		Because("it goes on although it was told to end: Docker does not answer, or it is a fault of company. The process " +
-			"ends without it").
+		Because("it ignores the stop: Docker does not answer, or this is a bug. The process exits " +
+			"without it").
 		Fix("nothing of the ledger is lost: company resume, or company serve, goes on. The stacks are in " + file +
 			": where Docker answers (company doctor), send them with a report").
 		Wrap(company.ErrUnended)

@@ -45,7 +45,7 @@ func (a *App) writeAnsweredLine(ctx context.Context, c company.Command) error {
 		return nil // the core rejects the answer
 	}
 	if a.lines == nil {
-		return company.E(company.EConfig, "this company cannot write its config").
+		return company.E(company.EConfig, "cannot write the config").
 			Fix("write it by hand, then: company approve " + string(approval.ID))
 	}
 	return a.lines.WriteLine(ctx, state.Tasks[approval.Task].Project.Path, *approval.Line)

@@ -27,7 +27,7 @@ func (a *App) wireNotices(c config.Notify) error {
 		case "webhook":
 			key := secret.New(a.envValue(c.WebhookEnv))
 			if !key.Set() {
-				return company.E(company.EAuth, "notices cannot be posted").Because(c.WebhookEnv + " is NOT SET").
+				return company.E(company.EAuth, "cannot send notifications to the webhook").Because(c.WebhookEnv + " is NOT SET").
 					Fix("export " + c.WebhookEnv + " with the secret of your webhook, or leave webhook out of notify.by")
 			}
 			ways = append(ways, notify.Webhook{URL: c.WebhookURL, Secret: key})

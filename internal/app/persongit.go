@@ -96,11 +96,11 @@ func gitFailure(args []string, said string, err error) error {
 		return nil
 	}
 	if errors.Is(err, exec.ErrNotFound) {
-		return company.E(company.EGit, "there is no git").Fix("install git 2.38 or newer")
+		return company.E(company.EGit, "git is not installed").Fix("install git 2.38 or newer")
 	}
 	lines := strings.Split(strings.TrimSpace(said), "\n")
 	reason := safetext.EscapeLine(strings.Join(lines[max(0, len(lines)-6):], " "), 600)
-	return company.E(company.EGit, fmt.Sprintf("git %s did not succeed", args[0])).Because(reason).Wrap(err)
+	return company.E(company.EGit, fmt.Sprintf("git %s failed", args[0])).Because(reason).Wrap(err)
 }
 
 // hasCommit reports whether the checkout's repository has a commit.

@@ -18,8 +18,8 @@ func (r PullReview) Checkout(ctx context.Context, task *company.Task, git Person
 		return "", err
 	}
 	if !git.hasCommit(ctx, task.Prepared.Base.OID) {
-		return "", company.E(company.EConflict, git.Dir+" is no clone of the pull request's repository").
-			Because("it does not hold " + task.Prepared.Base.OID.Short() + ", which the work began at").
+		return "", company.E(company.EConflict, git.Dir+" is not a clone of the pull request's repository").
+			Because("it lacks " + task.Prepared.Base.OID.Short() + ", the base of the work").
 			Fix(fmt.Sprintf("company pr checkout %d --repo %s", task.PR.Number, shellquote.Quote(task.Project.Path)))
 	}
 	branch = task.PR.Branch
@@ -44,7 +44,7 @@ func (r PullReview) Checkout(ctx context.Context, task *company.Task, git Person
 		}
 		if !behind {
 			return "", company.E(company.EConflict,
-				"the branch "+branch+" of this clone holds other commits than the pull request").
+				"the branch "+branch+" of this clone differs from the pull request").
 				Because(fmt.Sprintf("it is at %s, the pull request at %s", company.OID(have).Short(), task.PR.Head.Short())).
 				Fix(fmt.Sprintf("keep yours under another name: git branch -m %s %s-mine; then: company pr checkout %d", branch,
 					branch, task.PR.Number))

@@ -32,7 +32,7 @@ func (r PullReview) PrepareMerge(ctx context.Context, task *company.Task, git Pe
 	if task.BranchChange != nil {
 		return PullMerge{}, company.E(
 			company.EConflict, fmt.Sprintf("the branch of #%d %s", task.PR.Number, task.BranchChange)).
-			Because("what people put there went through no gate and no review here").
+			Because("commits of people went through no gate and no review here").
 			Fix(fmt.Sprintf("company submit --follows %s %q goes on from it; or merge it yourself, then: company pr merge %d",
 				task.ID, "…", task.PR.Number))
 	}
@@ -112,9 +112,9 @@ func lockMerges(ctx context.Context, task *company.Task, git PersonGit) (unlock 
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
 	case before.Err() != nil:
-		return nil, company.E(company.EConflict, "another company pr merge is at work in "+git.Dir).
-			Because("its hooks or its push take their time").
-			Fix(fmt.Sprintf("wait for its end, then: company pr merge %d", task.PR.Number))
+		return nil, company.E(company.EConflict, "another company pr merge is running in "+git.Dir).
+			Because("its hooks or its push take a while").
+			Fix(fmt.Sprintf("wait for it to end, then: company pr merge %d", task.PR.Number))
 	}
 	return func() {}, nil // the file system has no locks, such as some network file systems
 }
@@ -129,11 +129,11 @@ func (r PullReview) checkMergeHere(ctx context.Context, task *company.Task, git 
 	in := "cd " + shellquote.Quote(git.Dir) + " && "
 	if on := git.currentBranch(ctx); on != task.PR.Base {
 		return refuse(
-			fmt.Sprintf("the base of #%d is %s, and %s is on %s", task.PR.Number, task.PR.Base, git.Dir, nameBranch(on)),
-			"a branch is merged where it is checked out", in+"git switch "+shellquote.Quote(task.PR.Base))
+			fmt.Sprintf("the base of #%d is %s, but %s is on %s", task.PR.Number, task.PR.Base, git.Dir, nameBranch(on)),
+			"the base must be checked out", in+"git switch "+shellquote.Quote(task.PR.Base))
 	}
 	if _, err := git.readOutput(ctx, "rev-parse", "-q", "--verify", "MERGE_HEAD"); err == nil {
-		return refuse("a merge is under way in "+git.Dir, "another one would take its place",
+		return refuse("a merge is in progress in  "+git.Dir, "a second one would replace it",
 			in+"git merge --continue, or git merge --abort")
 	}
 	changed, err := git.readOutput(ctx, "status", "--porcelain", "--untracked-files=no")
@@ -141,7 +141,7 @@ func (r PullReview) checkMergeHere(ctx context.Context, task *company.Task, git 
 		return err
 	}
 	if changed != "" {
-		return refuse("there are uncommitted changes in "+git.Dir, "a merge could not be told from them",
+		return refuse("there are uncommitted changes in "+git.Dir, "they would mix with the merge",
 			in+"git stash, or git commit")
 	}
 	if remote == "" {
@@ -160,7 +160,7 @@ func (r PullReview) checkMergeHere(ctx context.Context, task *company.Task, git 
 		return err
 	}
 	if here != there && !git.isMergeOf(ctx, here, there, string(task.PR.Head)) {
-		return refuse(fmt.Sprintf("%s here is not where %s has it", task.PR.Base, name),
+		return refuse(fmt.Sprintf("%s differs from the one at %s", task.PR.Base, name),
 			fmt.Sprintf("it is at %s here and at %s there", company.OID(here).Short(), company.OID(there).Short()),
 			in+fmt.Sprintf("git pull --ff-only %s %s, or push what is yours", name, task.PR.Base))
 	}
@@ -204,7 +204,7 @@ func mergeHere(ctx context.Context, m *gitops.Mirror, task *company.Task, git Pe
 	}
 	if err := git.runVisibly(ctx, "push", name, base+":"+base); err != nil {
 		return company.E(company.EGit,
-			fmt.Sprintf("#%d is merged here, and %s does not take it", task.PR.Number, name)).Wrap(err).
+			fmt.Sprintf("#%d is merged here, but %s refuses the push", task.PR.Number, name)).Wrap(err).
 			Fix(fmt.Sprintf("company pr merge %d, which pushes again; where others pushed to %s meanwhile, first: cd %s && "+
 				"git pull --no-rebase %s %s && git push %s %s", task.PR.Number, task.PR.Base, shellquote.Quote(git.Dir), name,
 				task.PR.Base,
@@ -231,14 +231,14 @@ func undoMerge(ctx context.Context, task *company.Task, git PersonGit, refusal e
 	}
 	if unmerged == "" {
 		failed := company.E(company.EGit,
-			fmt.Sprintf("your git did not merge #%d; nothing was changed", task.PR.Number)).Wrap(refusal)
+			fmt.Sprintf("git did not merge #%d; nothing was changed", task.PR.Number)).Wrap(refusal)
 		if e := (*company.Error)(nil); errors.As(refusal, &e) {
 			failed = failed.Because(e.Why)
 		}
 		return failed.Fix(fmt.Sprintf("see what it says in %s, then: company pr merge %d", git.Dir, task.PR.Number))
 	}
 	return company.E(company.EConflict,
-		fmt.Sprintf("%s takes no merge of #%d without a conflict; nothing was changed", task.PR.Base, task.PR.Number)).
+		fmt.Sprintf("merging #%[2]d into %[1]s has conflicts; nothing was changed", task.PR.Base, task.PR.Number)).
 		Wrap(refusal).
 		Fix(fmt.Sprintf("company submit --follows %s \"merge %s and resolve the conflict\"", task.ID, task.PR.Base))
 }

@@ -80,7 +80,7 @@ func TestCheckoutPull(t *testing.T) {
 	}
 	s.git("switch", "-q", "main")
 	s.task.PR.Head = s.p.Commit("more", map[string]string{"d.txt": "d\n"})
-	s.mustRefuse(checkoutError(s), "holds other commits") // beside the first, not after it
+	s.mustRefuse(checkoutError(s), "of this clone differs from") // beside the first, not after it
 	s.p.Git("branch", "-q", "develop-t1-k3fq", string(first))
 	second := s.p.Commit("develop-t1-k3fq", map[string]string{"d.txt": "d\n"})
 	s.task.PR.Head = second
@@ -91,7 +91,7 @@ func TestCheckoutPull(t *testing.T) {
 	// Uncommitted work stays, and so does a branch with commits of the person's.
 	s.git("switch", "-q", "main")
 	write(t, s.clone.Dir, "a.txt", "mine\n")
-	s.mustRefuse(checkoutError(s), "git switch did not succeed")
+	s.mustRefuse(checkoutError(s), "git switch failed")
 	if text, _ := os.ReadFile(filepath.Join(s.clone.Dir, "a.txt")); string(text) != "mine\n" ||
 		s.git("rev-parse", "--abbrev-ref", "HEAD") != "main" {
 		t.Fatalf("uncommitted work is gone: %q", text)
@@ -105,7 +105,7 @@ func TestCheckoutPull(t *testing.T) {
 	other := s.clone
 	other.Dir = foreign.Dir
 	_, err := s.review.Checkout(t.Context(), s.task, other)
-	s.mustRefuse(err, "is no clone of the pull request's repository")
+	s.mustRefuse(err, "is not a clone of the pull request's repository")
 }
 
 func checkoutError(s *mergeStage) error {
@@ -186,7 +186,7 @@ func TestMergeThatConflicts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.mustRefuse(m.Do(t.Context()), "main takes no merge of #1 without a conflict; nothing was changed")
+	s.mustRefuse(m.Do(t.Context()), "merging #1 into main has conflicts; nothing was changed")
 	if s.p.Git("rev-parse", "main") != at || s.p.Git("status", "--porcelain") != "" {
 		t.Errorf("it is left in the middle: %s", s.p.Git("status"))
 	}
@@ -229,7 +229,7 @@ func TestMergeLooksAgainBehindTheQuestion(t *testing.T) {
 	for name, meanwhile := range map[string]func(*mergeStage){
 		"is on other":         func(s *mergeStage) { s.p.Git("switch", "-q", "-c", "other") },
 		"uncommitted changes": func(s *mergeStage) { write(t, s.p.Dir, "b.txt", "mine\n") },
-		"main here is not where origin has it": func(s *mergeStage) {
+		"main differs from the one at origin": func(s *mergeStage) {
 			s.p.Commit("main", map[string]string{"mine.txt": "mine\n"})
 		},
 	} {
@@ -287,7 +287,7 @@ func TestMergeThatWasNotPushed(t *testing.T) {
 	gitexectest.Git(t, origin, "update-ref", "refs/heads/main", string(s.p.Base))
 	s.p.Commit("main", map[string]string{"mine.txt": "mine\n"})
 	_, err = s.review.PrepareMerge(t.Context(), s.task, s.here())
-	s.mustRefuse(err, "main here is not where origin has it")
+	s.mustRefuse(err, "main differs from the one at origin")
 }
 
 // What the person's git refuses is told in its words, and is not called a conflict, for which
@@ -346,7 +346,7 @@ func TestMergesTakeTurns(t *testing.T) {
 		_, err := os.Stat(begun)
 		return err, err == nil
 	})
-	const busy = "another company pr merge is at work"
+	const busy = "another company pr merge is running"
 	_, err := s.review.PrepareMerge(t.Context(), s.task, s.here())
 	s.mustRefuse(err, busy)
 	s.mustRefuse(merges[1].Do(t.Context()), busy)

@@ -48,8 +48,8 @@ func readPullPage(paths office.Paths, pr *company.PullRequest) (string, error) {
 		return "(its page is gone: " + pullPagePath(paths, pr) + ")\n", nil
 	}
 	if err != nil {
-		return "", company.E(company.EForge, "the page of the pull request cannot be read").Wrap(err).
-			Fix("see that the file is yours")
+		return "", company.E(company.EForge, "cannot read the page of the pull request").Wrap(err).
+			Fix("check that you own the file")
 	}
 	return string(text), nil
 }
@@ -107,8 +107,8 @@ func (r PullReview) CheckMerged(ctx context.Context, task *company.Task) error {
 	if task.PR.State != company.PRClosed || company.CodeOf(err) != company.EProtected {
 		return err
 	}
-	refused := company.E(company.EConflict, fmt.Sprintf("#%d is closed, and not merged", task.PR.Number)).
-		Because("what is closed is merged by no command of company")
+	refused := company.E(company.EConflict, fmt.Sprintf("#%d is closed and not merged", task.PR.Number)).
+		Because("company never merges a closed pull request")
 	if task.PR.IsOnForge() {
 		return refused.Fix(
 			fmt.Sprintf("open it again at %s, then: company pr sync %d && company pr merge %d", task.PR.URL, task.PR.Number,
@@ -129,8 +129,8 @@ func (r PullReview) checkForge(ctx context.Context, task *company.Task) error {
 		return err
 	}
 	return company.E(company.EProtected,
-		fmt.Sprintf("#%d is %s, and the company never merges it by itself", task.PR.Number, fb.State)).
-		Because("what goes to " + task.PR.Base + " is yours to decide").
+		fmt.Sprintf("#%d is %s, and the company never merges it on its own", task.PR.Number, fb.State)).
+		Because("only you decide what goes to " + task.PR.Base).
 		Fix(fmt.Sprintf("company pr merge %d at a terminal; or merge it at %s, and then the same", task.PR.Number,
 			task.PR.URL))
 }
@@ -155,8 +155,8 @@ func (r PullReview) checkBase(ctx context.Context, task *company.Task) error {
 		return err
 	}
 	refused := company.E(company.EProtected,
-		fmt.Sprintf("%s does not hold %s yet, and the company never moves it by itself", task.PR.Base, task.PR.Head.Short())).
-		Because(fmt.Sprintf("%s is at %s; what goes to it is yours to decide", task.PR.Base, base.OID.Short()))
+		fmt.Sprintf("%s lacks %s, and the company never moves it on its own", task.PR.Base, task.PR.Head.Short())).
+		Because(fmt.Sprintf("%s is at %s; only you decide what goes to it", task.PR.Base, base.OID.Short()))
 	// The mirror has the delivered commit, even if no branch has it any more.
 	name := r.Config.Git.Remote
 	from := shellquote.Quote(mirror.Dir())

@@ -44,8 +44,8 @@ type SaveOptions struct {
 // error it leaves no file.
 func SaveRecord(ctx context.Context, saveOptions SaveOptions, path string) (size int64, err error) {
 	fail := func(err error) error {
-		return company.E(company.EOutput, "the record cannot be written").Wrap(err).
-			Fix("see that the folder is yours and has space: " + filepath.Dir(path))
+		return company.E(company.EOutput, "cannot write the record").Wrap(err).
+			Fix("check that you own the folder and that the disk has space: " + filepath.Dir(path))
 	}
 	if _, err := os.Lstat(path); err == nil {
 		return 0, existingRecordError(path)
@@ -76,7 +76,7 @@ func SaveRecord(ctx context.Context, saveOptions SaveOptions, path string) (size
 }
 
 func existingRecordError(path string) error {
-	return company.E(company.EConflict, "there is a file of that name: "+path).Fix("remove it, or name another one")
+	return company.E(company.EConflict, "the file exists already: "+path).Fix("remove it, or name another one")
 }
 
 // savingWriter counts the written bytes and stores the first error.
@@ -174,7 +174,7 @@ func refuseSecrets(ctx context.Context, scanner *secretscan.Scanner, entry repla
 		refused = refused.Because(where + " has one: " + got.Findings[0].What)
 	case got.Unseen > 0:
 		refused = company.E(company.EInvalid, "the record may have a secret, so no file is written").
-			Because(fmt.Sprintf("%s has %s that nothing looked through: too costly", where,
+			Because(fmt.Sprintf("%s has %s that were not scanned: too costly", where,
 				company.Count(int(got.Unseen), "byte")))
 	default:
 		return nil
@@ -209,21 +209,21 @@ func collectTexts(data []byte, into *strings.Builder) {
 func OpenRecord(ctx context.Context, path string) (file *replay.File, pack io.ReadCloser, err error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, nil, company.E(company.EUsage, "the record cannot be opened").Wrap(err).
+		return nil, nil, company.E(company.EUsage, "cannot open the record").Wrap(err).
 			Fix("company replay <task> --save FILE writes one")
 	}
 	defer f.Close()
 	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return nil, nil, company.E(company.EUsage, path+" is no plain file").
-			Fix("name a file that company replay <task> --save has written")
+		return nil, nil, company.E(company.EUsage, path+" is not a regular file").
+			Fix("name a file written by company replay <task> --save")
 	}
 	kept, err := os.CreateTemp("", "company-record-")
 	if err == nil {
 		err = os.Remove(kept.Name()) // the kernel frees it when it is closed
 	}
 	if err != nil {
-		return nil, nil, company.E(company.EConfig, "there is no room for a record").Wrap(err).
-			Fix("make room in " + os.TempDir())
+		return nil, nil, company.E(company.EConfig, "cannot create a folder for the record").Wrap(err).
+			Fix("free space in " + os.TempDir())
 	}
 	defer func() {
 		if err != nil {
@@ -234,7 +234,7 @@ func OpenRecord(ctx context.Context, path string) (file *replay.File, pack io.Re
 		return nil, nil, err
 	}
 	if _, err := kept.Seek(0, io.SeekStart); err != nil {
-		return nil, nil, company.E(company.EConfig, "the record cannot be kept").Wrap(err).Fix("make room in " + os.TempDir())
+		return nil, nil, company.E(company.EConfig, "cannot store the record").Wrap(err).Fix("free space in " + os.TempDir())
 	}
 	return file, kept, nil
 }

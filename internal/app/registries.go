@@ -69,7 +69,7 @@ func SetupEnv(cfg config.Config, lookup func(string) (string, bool)) (map[string
 		v, ok := lookup(name)
 		if !ok {
 			return nil, company.E(company.EConfig, "container.setup_env names "+name+", which is not set").
-				Fix("export " + name + " where company runs, or take it out of container.setup_env")
+				Fix("export " + name + " where company runs, or remove it from container.setup_env")
 		}
 		out[name] = secret.New(v)
 	}

@@ -68,7 +68,7 @@ func Replay(ctx context.Context, options ReplayOptions) (report *replay.Report, 
 	}
 	dir, err := os.MkdirTemp("", replayFolders)
 	if err != nil {
-		return nil, company.E(company.EConfig, "there is no room for a replay").Wrap(err).Fix("make room in " + os.TempDir())
+		return nil, company.E(company.EConfig, "cannot create a folder for the replay").Wrap(err).Fix("free space in " + os.TempDir())
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	if options.Pack != nil {
@@ -154,14 +154,14 @@ func (a *App) checkReplay(ctx context.Context, director *replay.Director) error 
 			_, err := a.orch.Do(ctx, company.President, company.Answer{Approval: approval.ID, Option: company.OptApprove})
 			return err
 		case !known:
-			return company.E(company.EDiverged, "the replay cannot go on").Because(approval.Question).
-				Fix("mend what the message names, and replay again")
+			return company.E(company.EDiverged, "the replay cannot continue").Because(approval.Question).
+				Fix("fix the cause, and replay again")
 		}
 	}
 	idle, next := director.Idle()
 	if limit := max(replayPatience, 2*a.loaded.Config.Workers.RunTimeout); idle > limit {
-		return company.E(company.EDiverged, "the replay does not go on").
-			Because(fmt.Sprintf("for %s nothing has happened, and the record has %s next", limit, next)).
+		return company.E(company.EDiverged, "the replay makes no progress").
+			Because(fmt.Sprintf("nothing happened for %s, and the record has %s next", limit, next)).
 			Fix("run it again with -v")
 	}
 	return nil
@@ -178,8 +178,8 @@ func clockFrom(start time.Time) clock.Sources {
 // openReplayOffice creates an office in a folder and locks it.
 func openReplayOffice(ctx context.Context, root string) (*office.Office, *office.Lock, error) {
 	if err := os.MkdirAll(filepath.Join(root, ".company"), 0o700); err != nil {
-		return nil, nil, company.E(company.EConfig, "the folder of the replay cannot be made").Wrap(err).
-			Fix("make room in " + os.TempDir())
+		return nil, nil, company.E(company.EConfig, "cannot create the folder of the replay").Wrap(err).
+			Fix("free space in " + os.TempDir())
 	}
 	paths, err := office.Find(office.FindOptions{Dir: root, Office: root})
 	if err != nil {
@@ -222,7 +222,7 @@ func makeCheckout(ctx context.Context, options ReplayOptions, dir string) error 
 		{GitDir: gitDir, Args: []string{"read-tree", "HEAD"}},
 	} {
 		if _, err := command.Output(ctx); err != nil {
-			return company.E(company.EGit, "the base of the recorded task is not to be had: "+base.OID.Short()).Wrap(err).
+			return company.E(company.EGit, "the base commit of the recorded task is missing: "+base.OID.Short()).Wrap(err).
 				Fix("company cleanup has removed it; replay a newer task")
 		}
 	}
@@ -288,7 +288,7 @@ func sweepReplays(ctx context.Context, options ReplayOptions) error {
 			return err
 		}
 		if err := os.RemoveAll(dir); err != nil {
-			return company.E(company.EConfig, "the folder of an earlier replay cannot be removed").Wrap(err).Fix("remove " + dir)
+			return company.E(company.EConfig, "cannot remove the folder of an earlier replay").Wrap(err).Fix("remove " + dir)
 		}
 	}
 	return nil

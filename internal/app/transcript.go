@@ -119,8 +119,8 @@ func (a *App) explainRemoval(ctx context.Context, id company.RunID, err error) e
 		return err
 	}
 	return company.E(company.ENotFound, "the journal of run "+string(id)+" was removed").
-		Because("a cleanup has removed what tasks left that ended before " + cleaned.Format(time.DateTime) + " UTC").
-		Fix("for the tasks to come, raise retention_days").Wrap(err)
+		Because("a cleanup removed the leftovers of tasks that ended before " + cleaned.Format(time.DateTime) + " UTC").
+		Fix("raise retention_days to keep later ones longer").Wrap(err)
 }
 
 // followRun calls each for the records of a run's journal until the run ends. It then returns
@@ -158,8 +158,8 @@ func ReadTranscriptFile(paths office.Paths, run company.RunID) (agent.Transcript
 	}
 	if err != nil {
 		return agent.Transcript{}, company.E(
-			company.EInvalid, filepath.Join(paths.Run(run), TranscriptFile)+" is no transcript").Wrap(err).
-			Fix("move it away; the journal has it, too")
+			company.EInvalid, filepath.Join(paths.Run(run), TranscriptFile)+" is not a transcript").Wrap(err).
+			Fix("move it away; the journal has a copy")
 	}
 	return agent.DecodeTranscript(text)
 }
@@ -168,7 +168,7 @@ func ReadTranscriptFile(paths office.Paths, run company.RunID) (agent.Transcript
 type blobReader struct{ l *ledger.Ledger }
 
 func (blobReader) PutBlob(context.Context, []byte) (company.Hash, error) {
-	return "", company.E(company.EInternal, "nothing is written while a journal is read")
+	return "", company.E(company.EInternal, "cannot write while reading a journal")
 }
 
 func (b blobReader) GetBlob(ctx context.Context, h company.Hash) ([]byte, error) {

@@ -80,8 +80,8 @@ func (a *App) openGit(cfg config.Config, o *outside) error {
 	}
 	file, err := a.office.LogsFolder.OpenRotating("git.log", maxLogBytes, keptLogs)
 	if err != nil {
-		return company.E(company.EConfig, "the office's log of git cannot be written").Wrap(err).
-			Fix("see that the folder is yours and has space")
+		return company.E(company.EConfig, "cannot write the office's git log file").Wrap(err).
+			Fix("check that you own the folder and that the disk has space")
 	}
 	o.gitLog = gitops.NewOpLog(safedir.Watch(file, func(err error) { a.projector.NoteOfficeFile("logs/git.log", err) }))
 	a.closers = append(a.closers, o.gitLog.Close)

@@ -168,15 +168,15 @@ func NameTasks(texts []string) (out []TaskID) {
 func (c Submit) validateAfter() error {
 	switch {
 	case len(c.After) > MaxAfter:
-		return E(EUsage, fmt.Sprintf("%d tasks to begin after are too many", len(c.After))).
-			Fix(fmt.Sprintf("name at most %d: those that come last wait for the others", MaxAfter))
+		return E(EUsage, fmt.Sprintf("too many tasks to wait for: %d", len(c.After))).
+			Fix(fmt.Sprintf("name at most %d; the last ones wait for the others", MaxAfter))
 	case len(c.After) > 0 && c.Follows != "":
-		return E(EUsage, "a follow-up works on an open pull request, and waits for no other task").
+		return E(EUsage, "a follow-up cannot wait for another task").
 			Fix("leave --after or --follows out")
 	}
 	for _, id := range c.After {
 		if !id.Valid() {
-			return E(EUsage, fmt.Sprintf("%q is no task to begin after", cutText(string(id), 40))).
+			return E(EUsage, fmt.Sprintf("invalid task id %q", cutText(string(id), 40))).
 				Fix("tasks look like t12: company list")
 		}
 	}
@@ -189,10 +189,10 @@ func (s *State) checkAfter(after []TaskID) error {
 		awaited := s.findAwaited(id)
 		switch reason := awaited.Trouble(); {
 		case awaited.Status == "":
-			return E(ENotFound, "there is no task "+string(id)+" to begin after").
+			return E(ENotFound, "there is no task "+string(id)).
 				Fix("company list shows the tasks of this office")
 		case awaited.DryRun:
-			return E(EConflict, string(id)+" is a dry run").Because("it ends with a plan, and nothing of it is merged").
+			return E(EConflict, string(id)+" is a dry run").Because("it ends with a plan and merges nothing").
 				Fix("company submit --plan " + string(id) + " works on its plan; or leave --after " + string(id) + " out")
 		case reason != "" && awaited.Status == StatusCompleted:
 			return E(EConflict, string(id)+" "+reason).Because("the task would wait for nothing").

@@ -289,11 +289,11 @@ func TestRefusedAfter(t *testing.T) {
 	}{
 		{"unknown", []TaskID{"t99"}, ENotFound, "there is no task t99"},
 		{"itself", []TaskID{"t4"}, ENotFound, "there is no task t4"},
-		{"no task", []TaskID{"t1-01"}, EUsage, "is no task"},
+		{"no task", []TaskID{"t1-01"}, EUsage, "invalid task id"},
 		{"a dry run", []TaskID{"t1"}, EConflict, "t1 is a dry run"},
 		{"closed", []TaskID{"t2"}, EConflict, "#1 closed"},
 		{"cancelled", []TaskID{"t3"}, EConflict, "t3 was cancelled"},
-		{"too many", many, EUsage, "21 tasks"},
+		{"too many", many, EUsage, "wait for: 21"},
 	} {
 		cmd := submit
 		cmd.After = c.after

@@ -18,12 +18,12 @@ func NewAgent(id string, role Role, reportsTo string) (Agent, error) {
 	case id == "":
 		return Agent{}, E(EInvalid, "an agent needs an id")
 	case !slices.Contains([]Role{Manager, Worker, Reviewer, Merger}, role):
-		return Agent{}, E(EInvalid, "there is no role "+string(role))
+		return Agent{}, E(EInvalid, "unknown role "+string(role))
 	case role == Worker && reportsTo == "":
-		return Agent{}, E(EInvalid, "the worker "+id+" reports to nobody").Fix("workers report to a manager")
+		return Agent{}, E(EInvalid, "worker "+id+" has no manager").Fix("workers report to a manager")
 	case role != Worker && reportsTo != "":
 		return Agent{}, E(EInvalid, "the "+string(role)+" "+id+" reports to "+reportsTo).
-			Fix("only workers report to somebody")
+			Fix("only workers report to an agent")
 	}
 	return agent, nil
 }

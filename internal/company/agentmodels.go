@@ -35,7 +35,7 @@ type NoteAgents struct{ Agents []AgentModels }
 func (c NoteAgents) decide(state *State, meta Meta) ([]Event, error) {
 	for _, a := range c.Agents {
 		if a.Agent == "" {
-			return nil, E(EInvalid, "models of an agent without a name")
+			return nil, E(EInvalid, "models for an agent without a name")
 		}
 	}
 	if len(c.Agents) == 0 || reflect.DeepEqual(state.Office.Agents, c.Agents) {

@@ -83,7 +83,7 @@ func (sub *Subtask) MayAsk() bool { return sub.Planned.IsInstruction() && sub.He
 func (c EndRun) askBeforeWork(state *State, meta Meta, task *Task, run *Run) ([]Event, error) {
 	if sub := task.Subtask(run.Subtask); sub == nil || !sub.MayAsk() || c.Outcome.Head != "" {
 		return nil, E(EConflict, string(run.ID)+" cannot ask the president").
-			Because("only a worker with the whole instruction may, before its first change")
+			Because("only a worker that has the whole instruction may ask, before its first change")
 	}
 	return c.openClarification(state, meta, task, run)
 }

@@ -29,7 +29,7 @@ func (c Answer) decide(state *State, meta Meta) ([]Event, error) {
 			return nil, nil
 		}
 		return nil, E(EConflict, string(approval.ID)+" was answered already: "+approval.Option).
-			Fix("company show " + cmp.Or(string(approval.Task), string(approval.ID)) + " tells what became of it")
+			Fix("company show " + cmp.Or(string(approval.Task), string(approval.ID)) + " shows the outcome")
 	}
 	if state.askedByEnded(approval) {
 		return nil, state.Tasks[approval.Task].refuseEnded()
@@ -41,7 +41,7 @@ func (c Answer) decide(state *State, meta Meta) ([]Event, error) {
 		return nil, err
 	}
 	if !c.Raise.IsValid() {
-		return nil, E(EInvalid, "a cap is not raised by less than nothing")
+		return nil, E(EInvalid, "invalid raise: must not be negative")
 	}
 	answered := &ApprovalAnswered{ID: approval.ID, Option: c.Option, Text: c.Text, By: c.By}
 	if task := state.Tasks[approval.Task]; c.Rebind != nil && c.Option == OptApprove && task.asksAboutAgents(approval) {

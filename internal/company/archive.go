@@ -32,7 +32,7 @@ type Archive struct {
 func (a *Archive) Encode() ([]byte, error) {
 	text, err := json.Marshal(a)
 	if err != nil {
-		return nil, E(EInternal, "an archive does not marshal").Wrap(err)
+		return nil, E(EInternal, "cannot marshal the archive").Wrap(err)
 	}
 	return text, nil
 }
@@ -41,7 +41,7 @@ func (a *Archive) Encode() ([]byte, error) {
 func DecodeArchive(text []byte) (*Archive, error) {
 	archive := &Archive{}
 	if err := json.Unmarshal(text, archive); err != nil {
-		return nil, E(ELedger, "an archive of tasks cannot be read").Wrap(err)
+		return nil, E(ELedger, "cannot read an archive of tasks").Wrap(err)
 	}
 	return archive, nil
 }
@@ -108,7 +108,7 @@ func (s *State) checkArchivable(chain []*Task) error {
 		return E(EConflict, fmt.Sprintf("pull request #%d of %s is open", lead.PR.Number, lead.ID))
 	}
 	if s.isAwaited(lead) {
-		return E(EConflict, "a task waits for "+string(lead.ID))
+		return E(EConflict, "another task waits for "+string(lead.ID))
 	}
 	for _, task := range chain {
 		if !task.Status.Ended() {
@@ -116,7 +116,7 @@ func (s *State) checkArchivable(chain []*Task) error {
 		}
 		for _, run := range task.Runs {
 			if !run.Ended && (run.Held || run.Fence > 0) {
-				return E(EConflict, "the books of run "+string(run.ID)+" are open")
+				return E(EConflict, "the spending of run "+string(run.ID)+" is not settled")
 			}
 		}
 	}
@@ -140,7 +140,7 @@ func (s *State) EncodeArchive(id TaskID) ([]byte, error) {
 	text, err := s.archiveOf(s.chainOf(task)).Encode()
 	if err == nil && len(text) > maxArchive {
 		err = E(EInvalid, fmt.Sprintf("the archive of %s has %d bytes", id, len(text))).
-			Because(fmt.Sprintf("at most %d can be taken back", maxArchive))
+			Because(fmt.Sprintf("at most %d can be restored", maxArchive))
 	}
 	return text, err
 }
@@ -172,7 +172,7 @@ func (c ArchiveTask) decide(state *State, meta Meta) ([]Event, error) {
 		return nil, err
 	}
 	if sum := sha256.Sum256(text); Hash(hex.EncodeToString(sum[:])) != c.Blob {
-		return nil, E(EStale, "the archive is not of "+string(task.ID)+" as it is now")
+		return nil, E(EStale, "the archive of "+string(task.ID)+" is out of date")
 	}
 	taskArchived := &TaskArchived{}
 	for _, t := range chain {

@@ -83,9 +83,9 @@ func IsAttachmentName(name string) bool {
 func validateAttachments(files []AttachedFile) error {
 	refuse := func(what, reason, fix string) error { return E(EInvalid, what).Because(reason).Fix(fix) }
 	if len(files) > MaxAttachments {
-		return refuse("there are "+Count(len(files), "file")+" with the instruction",
-			fmt.Sprintf("at most %d are taken", MaxAttachments),
-			"attach those that the work needs; others belong into the repository")
+		return refuse("too many attached files: "+itoa(len(files)),
+			fmt.Sprintf("at most %d are allowed", MaxAttachments),
+			"attach only what the work needs; put the rest into the repository")
 	}
 	total, names := 0, []string{}
 	for _, attachedFile := range files {
@@ -93,30 +93,30 @@ func validateAttachments(files []AttachedFile) error {
 		switch {
 		case !IsAttachmentName(attachedFile.Name):
 			return refuse(
-				fmt.Sprintf("%q is no name of a file with an instruction", cutText(attachedFile.Name, maxAttachedName)),
-				"it is empty, too long, or has signs that a file name should not have", "rename the file")
+				fmt.Sprintf("invalid name of an attached file: %q", cutText(attachedFile.Name, maxAttachedName)),
+				"it is empty, too long, or has invalid characters", "rename the file")
 		case slices.Contains(names, folded):
-			return refuse(fmt.Sprintf("two files with the instruction are named %s", attachedFile.Name),
-				"agents know them by their names",
+			return refuse(fmt.Sprintf("two attached files are named %s", attachedFile.Name),
+				"agents tell them apart by name",
 				"rename one of them")
 		case !slices.Contains(AttachmentTypes, attachedFile.Type):
-			return refuse(fmt.Sprintf("%s is of the type %q", attachedFile.Name, cutText(attachedFile.Type, 80)),
-				"files with an instruction are texts, or images", "attach UTF-8 text, PNG, JPEG, GIF or WebP")
+			return refuse(fmt.Sprintf("%s has the unsupported type %q", attachedFile.Name, cutText(attachedFile.Type, 80)),
+				"only texts and images can be attached", "attach UTF-8 text, PNG, JPEG, GIF or WebP")
 		case !attachedFile.IsImage() && attachedFile.Bytes > MaxAttachedText:
 			return refuse(attachedFile.Name+" has "+AttachedSize(attachedFile.Bytes),
-				"a text may have "+AttachedSize(MaxAttachedText),
+				"the limit for a text is "+AttachedSize(MaxAttachedText),
 				"attach the part that matters, or put the file into the repository")
 		case attachedFile.Bytes > MaxAttachedImage:
 			return refuse(attachedFile.Name+" has "+AttachedSize(attachedFile.Bytes),
-				"an image may have "+AttachedSize(MaxAttachedImage)+": models take no larger ones",
-				"make it smaller, or cut out the part that matters")
+				"the limit of models for an image is "+AttachedSize(MaxAttachedImage),
+				"scale it down, or crop it")
 		case attachedFile.IsImage() &&
 			!(0 < attachedFile.Width && attachedFile.Width <= MaxAttachedPixels && 0 < attachedFile.Height &&
 				attachedFile.Height <= MaxAttachedPixels),
 			!attachedFile.IsImage() && (attachedFile.Width != 0 || attachedFile.Height != 0):
 			return refuse(fmt.Sprintf("%s has %dx%d pixels", attachedFile.Name, attachedFile.Width, attachedFile.Height),
-				fmt.Sprintf("an image has 1 to %d on each side: models take no larger ones", MaxAttachedPixels),
-				"make it smaller, or cut out the part that matters")
+				fmt.Sprintf("models accept 1 to %d on each side", MaxAttachedPixels),
+				"scale it down, or crop it")
 		case attachedFile.Bytes <= 0 || !isBlobHash(attachedFile.Blob):
 			return refuse(attachedFile.Name+" has no content", "the file is empty", "leave it out")
 		}
@@ -124,8 +124,8 @@ func validateAttachments(files []AttachedFile) error {
 		total += attachedFile.Bytes
 	}
 	if total > MaxAttachedBytes {
-		return refuse("the files with the instruction have "+AttachedSize(total),
-			"together they may have "+AttachedSize(MaxAttachedBytes)+": they go with each request to a model",
+		return refuse("the attached files have "+AttachedSize(total)+" in total",
+			"the limit is "+AttachedSize(MaxAttachedBytes)+": each request to a model includes them",
 			"make the images smaller, or attach fewer")
 	}
 	return nil

@@ -65,18 +65,18 @@ func TestSubmitRefusesAttachments(t *testing.T) {
 	noBlob := textFile("a.md", 10)
 	noBlob.Blob = "../../etc/passwd"
 	for want, files := range map[string][]AttachedFile{
-		"at most 10":         many,
-		"no name of a file":  {textFile("../spec.md", 1)},
-		"file with":          {textFile("a\x1b[31m.md", 1)},
-		"are named SPEC.md":  {textFile("spec.md", 1), textFile("SPEC.md", 1)},
-		"of the type":        {pdf},
-		"a text may have":    {textFile("a.md", MaxAttachedText+1)},
-		"an image may have":  {imageFile("a.png", 1, 1, MaxAttachedImage+1)},
-		"has 8001x1 pixels":  {imageFile("a.png", 8001, 1, 10)},
-		"has 0x0 pixels":     {imageFile("a.png", 0, 0, 10)},
-		"together they may":  large,
-		"the file is empty":  {textFile("a.md", 0)},
-		"a.md has no conten": {noBlob},
+		"at most 10":          many,
+		"invalid name of an":  {textFile("../spec.md", 1)},
+		"\"a\\x1b[31m.md\"":   {textFile("a\x1b[31m.md", 1)},
+		"are named SPEC.md":   {textFile("spec.md", 1), textFile("SPEC.md", 1)},
+		"unsupported type":    {pdf},
+		"limit for a text":    {textFile("a.md", MaxAttachedText+1)},
+		"limit of models for": {imageFile("a.png", 1, 1, MaxAttachedImage+1)},
+		"has 8001x1 pixels":   {imageFile("a.png", 8001, 1, 10)},
+		"has 0x0 pixels":      {imageFile("a.png", 0, 0, 10)},
+		"the limit is 16 MiB": large,
+		"the file is empty":   {textFile("a.md", 0)},
+		"a.md has no conten":  {noBlob},
 	} {
 		err := submitWith(files...).Validate(attachedAt)
 		var e *Error

@@ -201,28 +201,28 @@ func (t *Task) checkBaseline(gateResult GateResult) error {
 	if !gateResult.Tree.Valid() || t.Prepared == nil || gateResult.GateHash != t.Prepared.GateHash ||
 		len(gateResult.Checks) == 0 ||
 		len(gateResult.Checks) != len(t.Prepared.Gates) {
-		return E(EInvalid, "the baseline is not of this task's pinned gates")
+		return E(EInvalid, "the baseline does not match the task's pinned gates")
 	}
 	passed, absent := true, true
 	for i, gateCheck := range gateResult.Checks {
 		gateCommand := t.Prepared.Gates[i]
 		switch {
 		case gateCheck.Name != gateCommand.Name || gateCheck.Command != gateCommand.Command:
-			return E(EInvalid, "a baseline of "+gateCheck.Name+", which is not the pinned "+gateCommand.Name)
+			return E(EInvalid, "the baseline has "+gateCheck.Name+" in the place of the pinned "+gateCommand.Name)
 		case gateCheck.Skipped:
-			return E(EInvalid, "a baseline that did not run "+gateCheck.Name)
+			return E(EInvalid, "the baseline did not run "+gateCheck.Name)
 		case gateCheck.Absent && (gateCommand.Given || gateCommand.IsTest() && !gateCommand.Provisional):
 			return E(EInvalid, gateCheck.Name+
-				" must run: only what was found, and is no test of the project itself, may be absent")
+				" must run: only detected checks that are not the project's own tests may be absent")
 		case gateCheck.LeftOut && !(gateCheck.Absent && gateCommand.Provisional):
-			return E(EInvalid, gateCheck.Name+" must be held against the base")
+			return E(EInvalid, gateCheck.Name+" must be compared with the base")
 		case !gateCheck.Absent && gateCheck.Passed != (gateCheck.ExitCode == 0):
-			return E(EInvalid, "a baseline that does not go by the exit code of "+gateCheck.Name)
+			return E(EInvalid, "the baseline contradicts the exit code of "+gateCheck.Name)
 		}
 		passed, absent = passed && gateCheck.Passed, absent && gateCheck.Absent
 	}
 	if gateResult.Untested != absent || gateResult.Passed && !passed {
-		return E(EInvalid, "a baseline whose verdict is not that of its checks")
+		return E(EInvalid, "the verdict of the baseline contradicts its checks")
 	}
 	return nil
 }

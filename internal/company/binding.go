@@ -108,7 +108,7 @@ func (b Bindings) validate() error {
 			size += len(f)
 		}
 		if t := modelBinding.Temperature; t != nil && (math.IsNaN(*t) || math.IsInf(*t, 0)) {
-			return E(EInvalid, "the temperature of model profile "+cutText(name, maxModelName)+" is no number").
+			return E(EInvalid, "invalid temperature of model profile "+cutText(name, maxModelName)).
 				Fix("set a temperature from 0 to 2")
 		}
 	}

@@ -113,7 +113,7 @@ func (b BranchChange) Check() error {
 	if !ok || b.Commits == 0 && len(b.By) > 0 {
 		return E(
 			EInvalid,
-			fmt.Sprintf("a branch delivered as %q cannot be %q at %q with %s", b.Delivered.Short(), b.Kind, b.Now.Short(),
+			fmt.Sprintf("branch delivered at %q cannot be %q at %q with %s", b.Delivered.Short(), b.Kind, b.Now.Short(),
 				Count(b.Commits, "commit")))
 	}
 	return nil

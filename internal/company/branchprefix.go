@@ -25,8 +25,8 @@ const branchFix = "write folders and a name of ASCII letters, digits and . _ - +
 // characters that mean something to a shell, because commands for people contain the name.
 func CheckBranchPrefix(prefix string) error {
 	if IsProtectedBranch(prefix) {
-		return E(EProtected, fmt.Sprintf("%q is not for the company to move", prefix)).
-			Because("it writes its own branches only, never main or master").
+		return E(EProtected, fmt.Sprintf("the company never moves %q", prefix)).
+			Because("it writes only its own branches, never main or master").
 			Fix("set git.integration_branch to another name, such as develop")
 	}
 	if why := branchPrefixFault(prefix); why != "" {

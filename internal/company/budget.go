@@ -27,7 +27,7 @@ func (c Reserve) decide(state *State, meta Meta) ([]Event, error) {
 		return nil, err
 	}
 	if !c.One.IsValid() || !c.Many.IsValid() || !c.Used.IsValid() || c.One == (Amount{}) {
-		return nil, E(EInvalid, "a reservation is for more than nothing")
+		return nil, E(EInvalid, "invalid reservation: must be greater than zero")
 	}
 	used, day := task.Spent.Add(task.Reserved()), meta.budgetDay(state)
 	fits := func(a Amount) bool { return used.Add(a).Within(task.Cap) && state.Spending.exceededBy(a, day) == "" }
@@ -154,7 +154,7 @@ func (c RaiseBudget) decide(state *State, meta Meta) ([]Event, error) {
 		return nil, task.refuseEnded()
 	}
 	if !c.By.IsValid() || c.By == (Amount{}) {
-		return nil, E(EInvalid, "a cap is raised by more than nothing")
+		return nil, E(EInvalid, "invalid raise: must be greater than zero")
 	}
 	if err := task.checkRaise(c.By); err != nil {
 		return nil, err
@@ -172,18 +172,18 @@ func (c RaiseBudget) decide(state *State, meta Meta) ([]Event, error) {
 // that waits for money would wait forever.
 func (t *Task) checkRaise(by Amount) error {
 	refuse := func(reason, how string) error {
-		return E(EInvalid, "that does not raise the cap of "+string(t.ID)).Because(reason).
-			Fix("raise what the cap counts: company budget add " + string(t.ID) + " " + how)
+		return E(EInvalid, "this does not raise the cap of "+string(t.ID)).Because(reason).
+			Fix("company budget add " + string(t.ID) + " " + how)
 	}
 	switch short := t.Short(); {
 	case short.Tokens > 0 && short.MicroUSD > 0 && (by.Tokens == 0 || by.MicroUSD == 0):
-		return E(EInvalid, "that does not raise the cap of "+string(t.ID)).
-			Because("the next call lacks " + short.String() + ", and a raise is of one of them").
-			Fix("company approve, with the question that company status shows, raises both")
+		return E(EInvalid, "this does not raise the cap of "+string(t.ID)).
+			Because("the next call needs another " + short.String() + "; this raises only one of them").
+			Fix("company approve raises both: company status shows the question")
 	case short.Tokens > 0 && by.Tokens == 0:
-		return refuse("the next call lacks "+TokensText(short.Tokens), RaiseText(t.Cap, short, true))
+		return refuse("the next call needs another "+TokensText(short.Tokens), RaiseText(t.Cap, short, true))
 	case short.MicroUSD > 0 && by.MicroUSD == 0:
-		return refuse("the next call lacks "+USDText(short.MicroUSD), RaiseText(t.Cap, short, false))
+		return refuse("the next call needs another "+USDText(short.MicroUSD), RaiseText(t.Cap, short, false))
 	case t.Cap.MicroUSD != NoCap && by.MicroUSD > 0 || t.Cap.Tokens != NoCap && by.Tokens > 0:
 		return nil
 	}

@@ -35,12 +35,12 @@ var commandNames = map[reflect.Type]string{
 func WishOf(command Command) (Hash, error) {
 	name, ok := commandNames[reflect.TypeOf(command)]
 	if !ok {
-		return "", E(EInternal, fmt.Sprintf("%T has no name for the ledger, so it cannot come under an id of its "+
-			"sender", command))
+		return "", E(EInternal, fmt.Sprintf("%T has no name in the ledger, so its sender cannot give it "+
+			"an id", command))
 	}
 	wish, err := HashOf(map[string]any{"command": name, "fields": command})
 	if err != nil {
-		return "", E(EInvalid, "the command holds something that cannot be kept").Wrap(err)
+		return "", E(EInvalid, "the command has a field that cannot be stored").Wrap(err)
 	}
 	return wish, nil
 }

@@ -37,14 +37,14 @@ func (c HoldDelivery) decide(state *State, meta Meta) ([]Event, error) {
 		return nil, err
 	}
 	if task.Delivery == nil || task.Delivery.Head != c.Head || task.Head != c.Head || !state.canDeliver(task) {
-		return nil, E(EConflict, "the look is not at the head that is to be delivered")
+		return nil, E(EConflict, "the check is not for the head to be delivered")
 	}
 	fresh := slices.DeleteFunc(slices.Clone(c.Doubts), func(d Doubt) bool { return d.Key == "" || task.Allows(d.Key) })
 	if len(fresh) == 0 {
-		return nil, E(EInvalid, "nothing stands against the push")
+		return nil, E(EInvalid, "no doubt blocks the push")
 	}
 	if c.Into != "" && (len(fresh) != 1 || fresh[0].Key != OtherBaseKey(task.Delivery.Base, c.Into)) {
-		return nil, E(EInvalid, "another base is offered beside other doubts")
+		return nil, E(EInvalid, "another base cannot be offered along with other doubts")
 	}
 	deliveryHeld := &DeliveryHeld{Head: c.Head, Doubts: fresh[:min(len(fresh), MaxDoubts)], Into: c.Into}
 	if task.HeldDelivery != nil && deliveryHeld.approvalKey(task) == task.HeldDelivery.approvalKey(task) {

@@ -36,7 +36,7 @@ func (d Dependency) validate() error {
 	for _, s := range []string{d.Ecosystem, d.Name, d.Version} {
 		if len(s) > maxDependencyText || !utf8.ValidString(s) ||
 			strings.ContainsFunc(s, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }) {
-			return E(EInvalid, "that is no name of a package")
+			return E(EInvalid, "invalid package name")
 		}
 	}
 	if d.Ecosystem == "" || d.Name == "" {
@@ -73,7 +73,7 @@ func (s *State) dependencyRun(id RunID, fence uint64, dependency Dependency) (*T
 		return nil, nil, err
 	}
 	if run.Role != Worker && run.Role != Merger {
-		return nil, nil, E(EInvalid, "only a worker or a merger adds dependencies")
+		return nil, nil, E(EInvalid, "only workers and mergers add dependencies")
 	}
 	return task, run, dependency.validate()
 }
@@ -92,7 +92,7 @@ func (c AskDependency) decide(state *State, meta Meta) ([]Event, error) {
 		return nil, err
 	}
 	if task.Settings.Deps != Ask {
-		return nil, E(EConflict, "the president is not asked for dependencies")
+		return nil, E(EConflict, "the president is not asked about dependencies")
 	}
 	asked := 0
 	for _, a := range state.Approvals {
@@ -102,7 +102,7 @@ func (c AskDependency) decide(state *State, meta Meta) ([]Event, error) {
 	}
 	key := DependencyKey(task.ID, c.Dependency)
 	if _, before := state.ByKey[key]; !before && asked >= MaxLookups {
-		return nil, E(EConflict, "this task has asked for "+itoa(asked)+" dependencies; that is the most")
+		return nil, E(EConflict, "this task has asked for "+itoa(asked)+" dependencies, which is the limit")
 	}
 	return openApproval(state, meta,
 		PendingQuestion{Key: key, Kind: AskDependencyLeave, Task: task.ID, Subtask: run.Subtask,
@@ -124,7 +124,7 @@ func (c LookUpDependency) decide(state *State, meta Meta) ([]Event, error) {
 		return nil, err
 	}
 	if task.Settings.Deps == Ask && !state.isApproved(DependencyKey(task.ID, dependency)) {
-		return nil, E(EWaiting, "the president has not agreed to "+dependency.String())
+		return nil, E(EWaiting, "the president has not approved "+dependency.String())
 	}
 	dependency.Version = ""
 	n, added, _ := task.countDependencies(dependency)
@@ -132,11 +132,11 @@ func (c LookUpDependency) decide(state *State, meta Meta) ([]Event, error) {
 	case slices.Contains(task.LookedUp, dependency):
 		return nil, nil
 	case !added && n >= MaxDependencies:
-		return nil, E(EConflict, "this task has added "+itoa(n)+" dependencies; that is the most").
-			Fix("do without another one, or escalate")
+		return nil, E(EConflict, "this task has added "+itoa(n)+" dependencies, which is the limit").
+			Fix("do without it, or escalate")
 	case len(task.LookedUp) >= MaxLookups:
-		return nil, E(EConflict, "this task has asked registries for "+itoa(len(task.LookedUp))+" names; that is the most").
-			Fix("do without another one, or escalate")
+		return nil, E(EConflict, "this task has asked registries for "+itoa(len(task.LookedUp))+" names, which is the limit").
+			Fix("do without it, or escalate")
 	}
 	return []Event{meta.newEvent(task.ID, run.Subtask, run.ID,
 		&DependencyLookedUp{Ecosystem: dependency.Ecosystem, Name: dependency.Name})}, nil
@@ -172,19 +172,19 @@ func (c AddDependency) decide(state *State, meta Meta) ([]Event, error) {
 		return nil, err
 	}
 	if c.Version == "" || c.Wanted.Version != "" && c.Wanted.Version != c.Version {
-		return nil, E(EInvalid, "a dependency is added with the version that was asked for")
+		return nil, E(EInvalid, "the version differs from the requested one")
 	}
 	n, name, exact := task.countDependencies(dependency)
 	switch {
 	case exact:
 		return nil, nil
 	case task.Settings.Deps == Ask && !state.isApproved(DependencyKey(task.ID, c.Wanted)):
-		return nil, E(EWaiting, "the president has not agreed to "+c.Wanted.String())
+		return nil, E(EWaiting, "the president has not approved "+c.Wanted.String())
 	case !slices.Contains(task.LookedUp, Dependency{Ecosystem: dependency.Ecosystem, Name: dependency.Name}):
-		return nil, E(EConflict, "no registry was asked for "+dependency.String())
+		return nil, E(EConflict, dependency.String()+" was not looked up in a registry")
 	case !name && n >= MaxDependencies:
-		return nil, E(EConflict, "this task has added "+itoa(n)+" dependencies; that is the most").
-			Fix("do without another one, or escalate")
+		return nil, E(EConflict, "this task has added "+itoa(n)+" dependencies, which is the limit").
+			Fix("do without it, or escalate")
 	case len(task.Dependencies) >= 4*MaxDependencies:
 		return nil, E(EConflict, "this task has added too many versions of its dependencies")
 	}

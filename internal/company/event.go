@@ -132,7 +132,7 @@ func (s *State) validateTarget(event Event) error {
 		event.Run != "" && task.Runs[event.Run] == nil && event.Kind != (*RunOffered)(nil).Kind() &&
 			event.Kind != (*RunClaimed)(nil).Kind():
 		return E(
-			ELedger, fmt.Sprintf("event %d (%s) is about something that does not exist: %s %s %s", event.Seq, event.Kind,
+			ELedger, fmt.Sprintf("event %d (%s) refers to something unknown: %s %s %s", event.Seq, event.Kind,
 				event.Task,
 				event.Subtask, event.Run))
 	}

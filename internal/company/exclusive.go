@@ -15,7 +15,7 @@ func (s *State) checkExclusive(project, base string, exclusive bool) error {
 		}
 		fault := E(EConflict, string(id)+" is unfinished on "+cmp.Or(base, task.baseName(), "the same base")+": "+
 			task.Status.Text()).
-			Because("limits.exclusive allows one task at a time on a base").
+			Because("limits.exclusive allows one task at a time per base").
 			Fix("company wait " + string(id) + ", or company cancel " + string(id))
 		fault.CurrentTask, fault.CurrentState = id, task.Status
 		return fault

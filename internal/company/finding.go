@@ -127,13 +127,13 @@ func (r ReviewRecorded) KeepConfirmed(before []Finding) ReviewRecorded {
 func (j Judgement) CheckJudgement(findings int) error {
 	switch {
 	case j.Number < 1 || j.Number > findings:
-		return E(EInvalid, "finding "+itoa(j.Number)+" is judged, and the last review has "+Count(findings, "finding")).
-			Fix("name findings of the last review by their numbers")
+		return E(EInvalid, "unknown finding "+itoa(j.Number)+": the last review has "+Count(findings, "finding")).
+			Fix("use the numbers of the last review's findings")
 	case j.Status != FindingConfirmed && j.Status != FindingMended && j.Status != FindingRejected:
-		return E(EInvalid, "a finding of the last review is confirmed, mended or rejected")
+		return E(EInvalid, "a finding must be confirmed, mended or rejected")
 	case j.Status == FindingRejected && strings.TrimSpace(j.Why) == "":
 		return E(EInvalid, "finding "+itoa(j.Number)+" is rejected without a reason").
-			Fix("say in why what shows that it was wrong")
+			Fix("say in why how you know that it was wrong")
 	}
 	return nil
 }

@@ -63,8 +63,8 @@ func TestJudgementsAreChecked(t *testing.T) {
 	t.Parallel()
 	for want, j := range map[string]Judgement{
 		"": {Number: 2, Status: FindingRejected, Why: "the input cannot be empty"},
-		"finding 3 is judged, and the last review": {Number: 3, Status: FindingConfirmed},
-		"finding 0 is judged":                      {Status: FindingConfirmed},
+		"unknown finding 3: the last review has 2": {Number: 3, Status: FindingConfirmed},
+		"unknown finding 0":                        {Status: FindingConfirmed},
 		"confirmed, mended or rejected":            {Number: 1, Status: FindingUnverified},
 		"rejected without a reason":                {Number: 1, Status: FindingRejected, Why: " "},
 	} {

@@ -78,7 +78,7 @@ func (s *State) Pulls() []Pull {
 func (s *State) followUpTarget(id TaskID) (*Task, error) {
 	task := s.Tasks[id]
 	if task == nil {
-		return nil, E(ENotFound, "there is no task "+string(id)+" to follow").
+		return nil, E(ENotFound, "there is no task "+string(id)).
 			Fix("company status lists the tasks of this office")
 	}
 	lead := s.LeadOf(task)
@@ -88,7 +88,7 @@ func (s *State) followUpTarget(id TaskID) (*Task, error) {
 			Fix("wait until it is open, or submit without --follows")
 	case lead.PR.State != PROpen:
 		return nil, E(EConflict, fmt.Sprintf("pull request #%d of %s is %s", lead.PR.Number, lead.ID, lead.PR.State)).
-			Fix("submit a task of its own, without --follows" + lead.PR.ReopenedHint())
+			Fix("submit a new task without --follows" + lead.PR.ReopenedHint())
 	}
 	return lead, nil
 }
@@ -102,9 +102,9 @@ func (s *State) checkFollowUpBase(task *Task, taskBased *TaskBased) error {
 		return nil
 	case lead.Prepared == nil || taskBased.Integration != lead.Prepared.Integration ||
 		taskBased.Base.PRBranch != lead.Prepared.Base.PRBranch:
-		return E(EInternal, "a follow-up works on the branch that it follows")
+		return E(EInternal, "a follow-up must use the branch of the task that it follows")
 	case taskBased.GateHash != lead.Prepared.GateHash:
-		return E(EInternal, "a follow-up is judged by the gates of what it follows")
+		return E(EInternal, "a follow-up must use the gates of the task that it follows")
 	}
 	taskBased.GateBase = lead.Prepared.Base.OID
 	return nil
@@ -209,12 +209,12 @@ func (c RecordPRFeedback) decide(state *State, meta Meta) ([]Event, error) {
 			return seen, nil // an error would lose the change; the next query gets the error
 		}
 		return nil,
-			E(EConflict, fmt.Sprintf("pull request #%d has had %d follow-ups by itself", lead.PR.Number, lead.FollowUps)).
+			E(EConflict, fmt.Sprintf("pull request #%d has had %d automatic follow-ups", lead.PR.Number, lead.FollowUps)).
 				Because("remarks start no more than that").
-				Fix(fmt.Sprintf(`see what is said there, then: company submit --follows %s "…"`, lead.ID))
+				Fix(fmt.Sprintf(`read the remarks, then: company submit --follows %s "…"`, lead.ID))
 	}
 	if meta.ID == "" {
-		return nil, E(EInvalid, "hearing a pull request needs a command id")
+		return nil, E(EInvalid, "comments on a pull request need a command id")
 	}
 	fresh = fresh[:min(len(fresh), maxFeedbackItems)]
 	ids := make([]string, len(fresh))

@@ -233,7 +233,7 @@ func (c RecordGateResult) decide(state *State, meta Meta) ([]Event, error) {
 			return nil, nil
 		}
 		if c.Result.Tree != task.Tree {
-			return nil, E(EInvalid, "the verdict is of another tree than the integration branch's")
+			return nil, E(EInvalid, "the verdict is not for the tree of the integration branch")
 		}
 	} else {
 		sub := task.Subtask(c.Subtask)
@@ -245,7 +245,7 @@ func (c RecordGateResult) decide(state *State, meta Meta) ([]Event, error) {
 			return nil, nil
 		}
 		if task.requiresRedGreen(&c.GateFinished) && c.Result.RedGreen == nil {
-			return nil, E(EInvalid, "a green verdict that does not say what the tests of the ticket show").
+			return nil, E(EInvalid, "a green verdict must say what the ticket's tests show").
 				Because("gates.red_green is require")
 		}
 	}
@@ -257,15 +257,15 @@ func (c RecordGateResult) decide(state *State, meta Meta) ([]Event, error) {
 func (s *State) checkVerdict(task *Task, gateResult GateResult) error {
 	switch {
 	case !gateResult.Tree.Valid():
-		return E(EInvalid, "a verdict without a tree")
+		return E(EInvalid, "the verdict has no tree")
 	case task.Prepared == nil || gateResult.GateHash != task.Prepared.GateHash:
-		return E(EInvalid, "the verdict is not of this task's pinned gates")
+		return E(EInvalid, "the verdict does not match the task's pinned gates")
 	case gateResult.Untested && task.hasGates():
-		return E(EInvalid, "there are gates; untested is no verdict")
+		return E(EInvalid, "untested is not a verdict for a task with gates")
 	case gateResult.Passed && len(gateResult.Checks) != len(task.Prepared.Gates):
 		return E(EInvalid, "a green verdict needs every gate")
 	case gateResult.Passed && len(gateResult.Checks) == 0:
-		return E(EInvalid, "no gates is not green")
+		return E(EInvalid, "a verdict without gates cannot be green")
 	}
 	if !gateResult.Passed {
 		return nil
@@ -273,22 +273,22 @@ func (s *State) checkVerdict(task *Task, gateResult GateResult) error {
 	ran := false
 	for i, ch := range gateResult.Checks {
 		if g := task.Prepared.Gates[i]; ch.Name != g.Name || ch.Command != g.Command {
-			return E(EInvalid, "a green verdict of "+ch.Name+", which is not the pinned "+g.Name)
+			return E(EInvalid, "the green verdict has "+ch.Name+" in the place of the pinned "+g.Name)
 		}
 		stand := ch.Against(baseCheck(task.Baseline, i))
 		if stand == ComparedUnreadable && s.isApproved(UnreadKey(task.ID, ch)) {
 			stand = ComparedAsBefore
 		}
 		if stand != ComparedPassed && !stand.isExcused() {
-			return E(EInvalid, "a green verdict with a failed "+ch.Name)
+			return E(EInvalid, "a green verdict cannot have a failed "+ch.Name)
 		}
 		if stand.isExcused() && ch.Excused != stand {
-			return E(EInvalid, "a green verdict that does not say that "+ch.Name+" is red")
+			return E(EInvalid, "a green verdict must say that "+ch.Name+" is red")
 		}
 		ran = ran || stand != ComparedAbsent
 	}
 	if !ran {
-		return E(EInvalid, "a green verdict that nothing was run for")
+		return E(EInvalid, "a green verdict needs a run")
 	}
 	return nil
 }

@@ -40,7 +40,7 @@ func (r GateResult) isPart() bool { return len(r.FirstSteps()) > 0 }
 // checkWholeVerdict is like checkVerdict for a tree that is to be merged or delivered. It refuses a first step.
 func (s *State) checkWholeVerdict(task *Task, gateResult GateResult) error {
 	if gateResult.isPart() {
-		return E(EInvalid, "the verdict of a first step, and the whole suite is to be run").
+		return E(EInvalid, "the verdict covers only the first step, and the whole suite must run").
 			Because(gateResult.FirstSteps()[0].String())
 	}
 	return s.checkVerdict(task, gateResult)

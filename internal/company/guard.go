@@ -14,7 +14,7 @@ import (
 func Guard(what string, do func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			fault := E(EInternal, fmt.Sprintf("%s broke: %v", what, p)).Fix("report it, with the stack from the office's log")
+			fault := E(EInternal, fmt.Sprintf("%s panicked: %v", what, p)).Fix("report it, with the stack from the office's log")
 			fault.Details = string(debug.Stack())
 			err = fault
 		}
@@ -44,5 +44,5 @@ func CheckParts(parts ...any) error {
 	if missing == nil {
 		return nil
 	}
-	return E(EInternal, "the program is put together without "+strings.Join(missing, ", "))
+	return E(EInternal, "the program was built without "+strings.Join(missing, ", "))
 }

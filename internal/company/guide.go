@@ -64,10 +64,10 @@ func (t *Task) CheckModel(sub *Subtask, profile string) *Error {
 	case profile == "" || slices.Contains(allowed, profile):
 		return nil
 	case profile == sub.Model:
-		return E(EConflict, string(sub.ID)+" has the model "+profile+" already").Fix(listModels(allowed))
+		return E(EConflict, string(sub.ID)+" already has the model "+profile).Fix(listModels(allowed))
 	}
-	return E(ENotFound, "the model "+cutText(profile, 60)+" is none that "+string(sub.ID)+" may be given").
-		Because("agents.worker.escalate_to names those").Fix(listModels(allowed))
+	return E(ENotFound, "model profile "+cutText(profile, 60)+" is not allowed for "+string(sub.ID)).
+		Because("agents.worker.escalate_to names the allowed ones").Fix(listModels(allowed))
 }
 
 // listModels returns a hint with the remaining profiles.

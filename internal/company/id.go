@@ -137,7 +137,7 @@ func (id RunID) Split() (taskID TaskID, sub SubtaskID, role Role, n int, err err
 	}
 	i := slices.IndexFunc(runForms, func(f runForm) bool { return f.word == m[3] })
 	if i < 0 {
-		return "", "", "", 0, invalid.Because("no role names its runs " + m[3])
+		return "", "", "", 0, invalid.Because("no role has runs named " + m[3])
 	}
 	form := runForms[i]
 	if m[2] == "" && !form.ofTask || m[2] != "" && !form.ofSubtask {

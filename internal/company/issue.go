@@ -54,8 +54,8 @@ func (r *IssueRef) validate() error {
 	case r.Number < 1 || r.Number > maxIssueNumber, !isIssueRepository(r.Repository),
 		scheme != "https" && scheme != "http", host == "", strings.ContainsRune(host, '@'), len(r.URL) > maxIssueURL,
 		strings.ContainsFunc(r.URL, odd):
-		return E(EInvalid, "the issue of the instruction is none").
-			Because("an issue has a number, a repository as owner/name and the address of its page").
+		return E(EInvalid, "invalid issue of the instruction").
+			Because("an issue needs a number, a repository as owner/name and the URL of its page").
 			Fix("company submit --issue 12")
 	}
 	return nil

@@ -47,7 +47,7 @@ func (c RecordMergeGate) decide(state *State, meta Meta) ([]Event, error) {
 		return nil, err
 	}
 	if c.Result.Tree != c.Tree {
-		return nil, E(EInvalid, "the verdict is of another tree")
+		return nil, E(EInvalid, "the verdict is for another tree")
 	}
 	if !sub.Review.Allows(sub.Head) {
 		return nil, E(EInvalid, string(sub.ID)+" has not been approved")
@@ -214,7 +214,7 @@ func (c RecordMerge) decide(s *State, meta Meta) ([]Event, error) {
 		return nil, nil
 	}
 	if !c.Commit.Valid() || c.Commit == task.MergeIntent.Onto {
-		return nil, E(EInvalid, "a merge needs a commit of its own")
+		return nil, E(EInvalid, "each merge needs its own commit")
 	}
 	for _, sub := range task.Subtasks {
 		if sub.Merged == c.Commit {

@@ -61,7 +61,7 @@ func (c AddNeeds) decide(s *State, meta Meta) ([]Event, error) {
 	}
 	missing := task.Prepared.SelectLacking(c.Needs)
 	if missing.IsEmpty() {
-		return nil, E(EInvalid, "what is to be added is there, or may not be added")
+		return nil, E(EInvalid, "the need exists already, or may not be added")
 	}
 	return []Event{meta.newEvent(task.ID, "", "", &NeedsAdded{Needs: missing, Check: c.Check})}, nil
 }

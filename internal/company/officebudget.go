@@ -246,7 +246,7 @@ type SetOfficeCaps struct{ Caps OfficeCaps }
 
 func (c SetOfficeCaps) decide(state *State, meta Meta) ([]Event, error) {
 	if !c.Caps.Day.isValidCap() || !c.Caps.Office.isValidCap() {
-		return nil, E(EInvalid, "a cap of the office is an amount, or none")
+		return nil, E(EInvalid, "invalid cap of the office: must be an amount or none")
 	}
 	unlimited := Amount{NoCap, NoCap}
 	had := OfficeCaps{Day: unlimited, Office: unlimited}
@@ -281,9 +281,9 @@ type RaiseOfficeBudget struct {
 func (c RaiseOfficeBudget) decide(state *State, meta Meta) ([]Event, error) {
 	switch {
 	case c.Scope != ScopeDay && c.Scope != ScopeOffice:
-		return nil, E(EInvalid, fmt.Sprintf("there is no budget of a %q", c.Scope)).Fix("company budget add --day 5usd")
+		return nil, E(EInvalid, fmt.Sprintf("unknown budget %q", c.Scope)).Fix("company budget add --day 5usd")
 	case !c.By.IsValid() || c.By == (Amount{}):
-		return nil, E(EInvalid, "a cap is raised by more than nothing")
+		return nil, E(EInvalid, "invalid raise: must be greater than zero")
 	}
 	if err := state.checkOfficeRaise(c.Scope, c.By); err != nil {
 		return nil, err
@@ -301,8 +301,8 @@ func (s *State) checkOfficeRaise(scope BudgetScope, by Amount) error {
 	if bound.MicroUSD != NoCap && by.MicroUSD > 0 || bound.Tokens != NoCap && by.Tokens > 0 {
 		return nil
 	}
-	return E(EInvalid, "that does not raise the cap of the "+string(scope)).Because("its cap is " + bound.String()).
-		Fix("raise what it counts, or set budget." + string(scope) + "_usd or budget." + string(scope) +
+	return E(EInvalid, "this does not raise the cap of the "+string(scope)).Because("its cap is " + bound.String()).
+		Fix("raise the unit that it limits, or set budget." + string(scope) + "_usd or budget." + string(scope) +
 			"_tokens in company.yaml")
 }
 

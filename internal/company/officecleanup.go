@@ -8,7 +8,7 @@ type RecordCleanup struct{ Before time.Time }
 
 func (c RecordCleanup) decide(state *State, meta Meta) ([]Event, error) {
 	if c.Before.After(meta.Now) {
-		return nil, E(EInvalid, "a cleanup of what comes later")
+		return nil, E(EInvalid, "a cleanup cannot reach into the future")
 	}
 	if !c.Before.After(state.Office.Cleaned) {
 		return nil, nil

@@ -148,13 +148,13 @@ func (s *State) checkOption(approval *Approval, answer Answer) error {
 	switch {
 	case index >= 0 && options[index].Input == InputNeedsWords &&
 		(names[index] != answer.Option || strings.TrimSpace(answer.Text) == ""):
-		return E(EInvalid, string(approval.ID)+" asks for words").Fix(`company answer ` + string(approval.ID) + ` "…"`)
+		return E(EInvalid, string(approval.ID)+" needs a text as its answer").Fix(`company answer ` + string(approval.ID) + ` "…"`)
 	case index < 0 || names[index] != answer.Option:
-		fix := "company show " + string(approval.ID) + " tells what each answer does"
+		fix := "company show " + string(approval.ID) + " explains each answer"
 		if slices.Contains(names, OptApprove) {
 			fix = "company approve " + string(approval.ID) + "; " + fix
 		}
-		return E(EInvalid, string(approval.ID)+" is answered with "+joinOr(names)).Fix(fix)
+		return E(EInvalid, string(approval.ID)+" must be answered with "+joinOr(names)).Fix(fix)
 	}
 	return nil
 }

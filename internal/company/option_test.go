@@ -20,9 +20,9 @@ func TestFourOptions(t *testing.T) {
 	t.Parallel()
 	for option, want := range map[string]string{
 		OptApprove: "", OptReject: "", "abort": "",
-		"request_changes": "a1 asks for words",
-		OptAnswer:         "a1 is answered with approve, reject, request_changes or abort",
-		"":                "a1 is answered with",
+		"request_changes": "a1 needs a text",
+		OptAnswer:         "a1 must be answered with approve, reject, request_changes or abort",
+		"":                "a1 must be answered with",
 	} {
 		l := newLine(t, Settings{})
 		for _, s := range []*State{l.s, l.shadow, l.thawed} {

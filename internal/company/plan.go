@@ -35,7 +35,7 @@ func (p *Plan) UnmarshalJSON(text []byte) error {
 	}
 	if len(in.Subtasks) > 0 {
 		if len(in.Waves) > 0 {
-			return errors.New("a plan lists its subtasks or has waves, not both")
+			return errors.New("a plan has subtasks or waves, not both")
 		}
 		in.Waves = []Wave{{in.Subtasks}}
 	}

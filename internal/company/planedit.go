@@ -24,7 +24,7 @@ func (c EditPlan) decide(state *State, meta Meta) ([]Event, error) {
 		if task.Status.Ended() {
 			return nil, fault.Fix("company show " + string(task.ID))
 		}
-		return nil, fault.Fix("company submit --set approvals.plan=ask has you asked before work begins")
+		return nil, fault.Fix("company submit --set approvals.plan=ask asks you before work begins")
 	}
 	if c.Question != "" && c.Question != asked.ID {
 		return nil, E(EConflict, "the plan of "+string(task.ID)+" has changed since you read it").
@@ -42,8 +42,8 @@ func (c EditPlan) decide(state *State, meta Meta) ([]Event, error) {
 		for i, p := range problems {
 			lines[i] = p.String()
 		}
-		return nil, E(EPlan, "the plan is refused, and the one before stays").Because(strings.Join(lines, "\n        ")).
-			Fix("mend it and submit it again")
+		return nil, E(EPlan, "the plan was refused; the previous one remains").Because(strings.Join(lines, "\n        ")).
+			Fix("fix it and submit it again")
 	}
 	// The question's text has the numbers of the plan, so an open question is asked again.
 	question := PendingQuestion{Key: task.planKey(), Kind: AskPlan, Task: task.ID,

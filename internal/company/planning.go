@@ -98,13 +98,13 @@ func (c EndRun) managerSays(state *State, meta Meta, task *Task, run *Run) ([]Ev
 			return nil, E(EConflict, string(c.Guide.Subtask)+" was not handed to the manager")
 		}
 		if strings.TrimSpace(c.Guide.Text) == "" {
-			return nil, E(EInvalid, "a decision needs its reason")
+			return nil, E(EInvalid, "a decision needs a reason")
 		}
 		if err := task.CheckModel(sub, c.Guide.Model); err != nil {
 			return nil, err
 		}
 		if n := c.Guide.MoreTurns; n < 0 || n > MaxMoreTurns {
-			return nil, E(EInvalid, fmt.Sprintf("%d more turns cannot be given", n)).
+			return nil, E(EInvalid, fmt.Sprintf("cannot give %d more turns", n)).
 				Fix(fmt.Sprintf("give 1 to %d, or none", MaxMoreTurns))
 		}
 		if len(c.Guide.Parts) > 0 {
@@ -115,14 +115,14 @@ func (c EndRun) managerSays(state *State, meta Meta, task *Task, run *Run) ([]Ev
 			&SubtaskGuided{Text: c.Guide.Text, GiveUp: c.Guide.GiveUp, Model: c.Guide.Model, MoreTurns: c.Guide.MoreTurns,
 				Decisions: boundDecisions(c.Guide.Decisions)})}, nil
 	}
-	return nil, E(EInvalid, "a manager's run ends with a plan, a question or a decision")
+	return nil, E(EInvalid, "a manager's run must end with a plan, a question or a decision")
 }
 
 // openClarification asks the president the question of a run about the instruction.
 func (c EndRun) openClarification(state *State, meta Meta, task *Task, run *Run) ([]Event, error) {
 	q := strings.TrimSpace(c.Question)
 	if q == "" || len(q) > 8<<10 {
-		return nil, E(EInvalid, "a question is between one character and 8 KiB long")
+		return nil, E(EInvalid, "invalid question: must have 1 byte to 8 KiB")
 	}
 	return openApproval(
 		state, meta, PendingQuestion{Key: clarificationKey(run.ID), Kind: AskClarification, Task: task.ID, Question: q}), nil

@@ -65,7 +65,7 @@ func (c RecordPreparation) decide(state *State, meta Meta) ([]Event, error) {
 		return nil, nil
 	}
 	if !c.Base.OID.Valid() || c.Image == "" {
-		return nil, E(EInternal, "a preparation without base or image")
+		return nil, E(EInternal, "the preparation has no base or no image")
 	}
 	base := TaskBased{Base: c.Base, Gates: c.Gates, GateHash: c.GateHash, Integration: c.Integration, Target: c.Target,
 		GateBase: c.GateBase, BesideChecks: c.BesideChecks}
@@ -103,7 +103,7 @@ func (d *TaskPrepared) apply(s *State, e Event) {
 // rule "never main" (REV-1): no decision may name such a branch.
 func refuseProtectedBranch(branch string) error {
 	if strings.TrimPrefix(branch, "refs/heads/") == "" || IsProtectedBranch(branch) {
-		return E(EProtected, "work is never merged to "+branch).Fix("git.integration_branch: develop")
+		return E(EProtected, "the company never merges into "+branch).Fix("git.integration_branch: develop")
 	}
 	return nil
 }

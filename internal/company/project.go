@@ -119,8 +119,8 @@ func (p Project) validateRemote() error {
 	odd := func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }
 	if len(p.Remote) > maxRemote || strings.ContainsFunc(p.Remote, odd) || isURL && strings.ContainsAny(host, "@") ||
 		strings.Contains(p.Remote, "?") {
-		return E(EInvalid, "the address of the project's remote cannot be kept").
-			Because("it holds a login, or characters that do not show").Fix("see it with: git remote -v")
+		return E(EInvalid, "cannot store the URL of the project's remote").
+			Because("it has a login or invisible characters").Fix("see it with: git remote -v")
 	}
 	return nil
 }
@@ -151,15 +151,15 @@ func (c AddProject) decide(state *State, meta Meta) ([]Event, error) {
 		c.Name = c.Project.Path[strings.LastIndexByte(c.Project.Path, '/')+1:]
 	}
 	if !projectName.MatchString(c.Name) || TaskID(c.Name).Valid() || strings.HasPrefix(c.Name, "..") {
-		return nil, E(EInvalid, "a project cannot be called "+strconv.Quote(c.Name)).
-			Fix("give it a name of letters, digits, dots, dashes and underscores: company project add PATH --name api")
+		return nil, E(EInvalid, "invalid project name "+strconv.Quote(c.Name)).
+			Fix("use letters, digits, dots, dashes and underscores: company project add PATH --name api")
 	}
 	for _, record := range state.Projects() {
 		switch {
 		case record.ID == c.Project.ID && record.Name == c.Name && state.KnownProjects[record.ID].Name == c.Name:
 			return nil, nil
 		case record.ID != c.Project.ID && record.Name == c.Name:
-			return nil, E(EConflict, "another project is called "+c.Name).Because("it is at " + record.WorkDir).
+			return nil, E(EConflict, "another project is named "+c.Name).Because("it is at " + record.WorkDir).
 				Fix("company project add PATH --name …")
 		}
 	}

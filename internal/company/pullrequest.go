@@ -75,7 +75,7 @@ func (c RenameDelivery) decide(state *State, meta Meta) ([]Event, error) {
 	}
 	switch {
 	case task.Delivery == nil || task.Delivery.Head != c.Head || task.Head != c.Head || !state.canDeliver(task):
-		return nil, E(EConflict, "the new name is not for the head that is to be delivered")
+		return nil, E(EConflict, "the new name is not for the head to be delivered")
 	case state.LeadOf(task) != task || task.PR != nil:
 		return nil, E(EConflict, "the branch of "+string(task.ID)+" was pushed already")
 	case task.Delivery.Branch == c.Branch:
@@ -136,20 +136,20 @@ func (c RecordDelivery) decide(state *State, meta Meta) ([]Event, error) {
 	case task.PR != nil:
 		return nil, nil
 	case task.Delivery == nil || c.Head != task.Delivery.Head || c.Head != task.Head:
-		return nil, E(EConflict, "the delivery is not of the head that was decided on")
+		return nil, E(EConflict, "the delivery does not match the decided head")
 	case !state.canDeliver(task):
 		return nil, E(EConflict, string(task.ID)+" is not ready to be delivered")
 	}
 	if lead := state.LeadOf(task); lead != task && c.Number != lead.PR.Number {
 		return nil,
 			E(EConflict,
-				fmt.Sprintf("%s follows pull request #%d, and the forge has #%d for it", task.ID, lead.PR.Number, c.Number))
+				fmt.Sprintf("%s follows pull request #%d, but the forge has #%d for it", task.ID, lead.PR.Number, c.Number))
 	}
 	base := cmp.Or(c.Base, task.Delivery.Base)
 	if base != task.Delivery.Base && !task.Allows(OtherBaseKey(task.Delivery.Base, base)) {
 		return nil,
 			E(EConflict,
-				fmt.Sprintf("%s is for %s, and nobody allowed a pull request into %s", task.ID, task.Delivery.Base, base))
+				fmt.Sprintf("%s is for %s; a pull request into %s was not approved", task.ID, task.Delivery.Base, base))
 	}
 	events := []Event{meta.newEvent(task.ID, "", "", &PROpened{PullRequest{
 		Number: c.Number, URL: c.URL, Title: task.Delivery.Title, Branch: task.Delivery.Branch, Base: base,
@@ -158,7 +158,7 @@ func (c RecordDelivery) decide(state *State, meta Meta) ([]Event, error) {
 	if branchChange := c.Branch; branchChange != nil {
 		if err := branchChange.Check(); err != nil || branchChange.Delivered != c.Head ||
 			branchChange.Kind == BranchAsDelivered {
-			return nil, E(EInvalid, "the branch is not compared with what is delivered").Wrap(err)
+			return nil, E(EInvalid, "the branch was not compared with the delivered commits").Wrap(err)
 		}
 		events = append(events, meta.newEvent(state.LeadOf(task).ID, "", "", &BranchChangeSeen{branchChange.Bounded()}))
 	}
@@ -226,7 +226,7 @@ func (c SettlePR) decide(state *State, meta Meta) ([]Event, error) {
 	case task.PR == nil:
 		return nil, E(ENotFound, string(task.ID)+" has no pull request")
 	case c.State != PRMerged && c.State != PRClosed:
-		return nil, E(EInvalid, "a pull request is merged or closed")
+		return nil, E(EInvalid, "invalid end of a pull request: must be merged or closed")
 	case task.PR.State == c.State:
 		return nil, nil
 	case task.PR.State == PRMerged:

@@ -59,9 +59,9 @@ func (c RecordRefusedAccess) decide(s *State, meta Meta) ([]Event, error) {
 	case err != nil:
 		return nil, err
 	case run.Fence == 0:
-		return nil, E(EConflict, "nobody has worked in "+string(c.Run)+" yet")
+		return nil, E(EConflict, "run "+string(c.Run)+" has not started yet")
 	case c.Times < 1 || c.Times > maxRefusedTimes || !IsRefusalKind(c.Kind):
-		return nil, E(EInvalid, "that is no refused access")
+		return nil, E(EInvalid, "invalid refused access")
 	}
 	index := slices.IndexFunc(run.RefusedAccesses, func(x RefusedAccess) bool { return x.Kind == c.Kind })
 	if index < 0 && len(run.RefusedAccesses) >= MaxRefusedKinds || index >= 0 && run.RefusedAccesses[index].Full() {

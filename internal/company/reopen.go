@@ -30,13 +30,13 @@ func (c Retry) decide(state *State, meta Meta) ([]Event, error) {
 	case task.Status == StatusCompleted && task.DryRun:
 		return nil, E(EConflict, id+" was a dry run").Fix("company submit --plan " + id + " works on its plan")
 	case task.Status == StatusCompleted:
-		return nil, E(EConflict, id+" is complete: there is nothing to do again").
+		return nil, E(EConflict, id+" is complete: there is nothing to retry").
 			Fix(fmt.Sprintf("company submit --follows %s %q goes on with its pull request", id, "…"))
 	case !task.Status.Ended():
 		return nil, E(EConflict, id+" has not ended: "+task.Status.Text()).Fix("company resume " + id)
 	case task.IsPrepared() && task.Untested() && task.Settings.NoGates == "fail":
-		return nil, E(EConflict, "nothing checks the work of "+id+", and gates.none is fail").Because("its base is settled").
-			Fix("name a command in gates.test, and submit it anew")
+		return nil, E(EConflict, id+" has no gates, and gates.none is fail").Because("its base is already prepared").
+			Fix("set a command in gates.test, and submit it again")
 	}
 	if c.From != "" {
 		switch sub := task.Subtask(c.From); {
@@ -44,8 +44,8 @@ func (c Retry) decide(state *State, meta Meta) ([]Event, error) {
 			return nil, E(ENotFound, "there is no subtask "+cutText(string(c.From), 40)+" of "+id).
 				Fix("company show " + id + " lists them")
 		case sub.Status == SubtaskCompleted:
-			return nil, E(EConflict, string(c.From)+" is merged").Because("what is merged stays").
-				Fix("name one that is not, or none: company show " + id)
+			return nil, E(EConflict, string(c.From)+" is merged").Because("merged work stays").
+				Fix("name an unmerged subtask, or none: company show " + id)
 		}
 	}
 	if c.Rebind != nil {
@@ -62,7 +62,7 @@ func (c WorkOnPlan) decide(state *State, meta Meta) ([]Event, error) {
 		return nil, err
 	}
 	if !task.DryRun || task.Status != StatusCompleted || len(task.Subtasks) == 0 {
-		fault := E(EConflict, string(task.ID)+" is no dry run with a plan").Because("it is " + task.Status.Text())
+		fault := E(EConflict, string(task.ID)+" is not a dry run with a plan").Because("it is " + task.Status.Text())
 		switch {
 		case !task.DryRun && task.Status.Ended() && task.Status != StatusCompleted:
 			return nil, fault.Fix("company retry " + string(task.ID))
@@ -102,12 +102,12 @@ func (s *State) reopenTask(meta Meta, task *Task, taskReopened *TaskReopened) ([
 	if task.Follows != "" {
 		lead := s.LeadOf(task)
 		if lead.PR == nil || lead.PR.State != PROpen {
-			return nil, E(EConflict, "the pull request that "+string(task.ID)+" follows is not open any more").
-				Fix("submit a task of its own")
+			return nil, E(EConflict, "the pull request that "+string(task.ID)+" follows is no longer open").
+				Fix("submit a new task")
 		}
 		for _, id := range s.Open {
 			if o := s.Tasks[id]; o.Follows != "" && s.LeadOf(o) == lead {
-				return nil, E(EConflict, string(id)+" works on the branch of "+string(lead.ID)).Because("one task at a time does").
+				return nil, E(EConflict, string(id)+" works on the branch of "+string(lead.ID)).Because("only one task may at a time").
 					Fix("company wait " + string(id))
 			}
 		}
@@ -119,7 +119,7 @@ func (s *State) reopenTask(meta Meta, task *Task, taskReopened *TaskReopened) ([
 		case run.Fence > 0 && !meta.Now.Before(run.Deadline): // nobody is left to put it away
 			evs = append(evs, meta.newEvent(task.ID, run.Subtask, run.ID, run.deadlineOutcome()))
 		case run.Held || run.Fence > 0:
-			return nil, E(EStale, "run "+string(run.ID)+" of "+string(task.ID)+" is still being put away").
+			return nil, E(EStale, "run "+string(run.ID)+" of "+string(task.ID)+" is still being cleaned up").
 				Fix("try again in a moment")
 		default:
 			evs = append(

@@ -118,28 +118,28 @@ func (r ReviewRecorded) Check() error {
 	n := len(r.blockingFindings())
 	switch {
 	case r.Verdict != Approve && r.Verdict != RequestChanges:
-		return E(EInvalid, "the verdict is approve or request_changes")
+		return E(EInvalid, "invalid verdict: must be approve or request_changes")
 	case r.Verdict == Approve && n > 0:
-		return E(EInvalid, "a verdict of approve with blocking findings").Fix("request changes, or make the findings minor")
+		return E(EInvalid, "cannot approve with blocking findings").Fix("request changes, or make the findings minor")
 	case r.Verdict == RequestChanges && n == 0:
-		return E(EInvalid, "changes are requested without a blocking finding").
-			Fix("name what is wrong or missing, and where it can be: file and line; or approve")
+		return E(EInvalid, "cannot request changes without a blocking finding").
+			Fix("name what is wrong or missing, with file and line where possible; or approve")
 	}
 	for _, finding := range r.Findings {
 		if finding.Severity != Blocking && finding.Severity != Minor {
-			return E(EInvalid, "a finding's severity is blocking or minor")
+			return E(EInvalid, "invalid severity of a finding: must be blocking or minor")
 		}
 		if finding.Line < 0 || finding.Line > maxLine {
-			return E(EInvalid, "a finding's line is a number of a line")
+			return E(EInvalid, "invalid line of a finding")
 		}
 		switch {
 		case strings.TrimSpace(finding.What) == "":
-			return E(EInvalid, "a finding says what is wrong")
+			return E(EInvalid, "a finding must say what is wrong")
 		case finding.Line > 0 && finding.File == "":
-			return E(EInvalid, "a finding names a line and no file")
+			return E(EInvalid, "a finding with a line needs a file")
 		case finding.Severity == Blocking && finding.Line == 0 && strings.TrimSpace(finding.Why) == "":
-			return E(EInvalid, "a blocking finding without a line says why: what asks for what is missing").
-				Fix("name file and line, or say in why which criterion, caller or input shows it")
+			return E(EInvalid, "a blocking finding without a line must say why: what requires the missing part").
+				Fix("name file and line, or say in why which criterion, caller or input requires it")
 		}
 	}
 	return nil
@@ -147,7 +147,7 @@ func (r ReviewRecorded) Check() error {
 
 func (c EndRun) reviewerSays(meta Meta, task *Task, run *Run) ([]Event, error) {
 	if c.Review == nil {
-		return nil, E(EInvalid, "a reviewer's run ends with a verdict")
+		return nil, E(EInvalid, "a reviewer's run must end with a verdict")
 	}
 	head, last := task.Head, task.Review.Last
 	sub := task.Subtask(run.Subtask)

@@ -202,7 +202,7 @@ func (c Claim) decide(state *State, meta Meta) ([]Event, error) {
 		return nil, err
 	}
 	if c.Epoch != state.Office.Epoch {
-		return nil, E(EStale, "the claim is of an older epoch")
+		return nil, E(EStale, "the claim is from an older epoch")
 	}
 	run := task.Runs[c.Run]
 	if run != nil && (run.Ended || run.Held) {
@@ -216,15 +216,15 @@ func (c Claim) decide(state *State, meta Meta) ([]Event, error) {
 	switch role {
 	case Worker:
 		if task.Paused {
-			return nil, E(EConflict, string(task.ID)+" is paused").Because("its runs are offered anew when the pause is lifted")
+			return nil, E(EConflict, string(task.ID)+" is paused").Because("its runs are offered again on resume")
 		}
 		if task.isPaused(subID) {
-			return nil, E(EConflict, string(subID)+" is paused").Because("its run is offered anew when the pause is lifted")
+			return nil, E(EConflict, string(subID)+" is paused").Because("its run is offered again on resume")
 		}
 		if sub := task.Subtask(subID); run == nil || sub == nil || sub.Current != c.Run || !state.onOffer(run) ||
 			run.Offers != c.Offer ||
 			sub.Status != SubtaskAssigned {
-			return nil, E(EStale, "run "+string(c.Run)+" is not on offer")
+			return nil, E(EStale, "run "+string(c.Run)+" is not offered")
 		}
 		from = run.From
 	default:

@@ -44,7 +44,7 @@ func (c EndRun) decide(state *State, meta Meta) ([]Event, error) {
 		case run.Role == Worker && c.Question != "":
 			more, err = c.askBeforeWork(state, meta, task, run)
 		case !c.Outcome.Head.Valid():
-			return nil, E(EInvalid, "a run without a commit is no success")
+			return nil, E(EInvalid, "a run without a commit cannot succeed")
 		}
 	case Manager:
 		more, err = c.managerSays(state, meta, task, run)
@@ -61,7 +61,7 @@ func (c EndRun) decide(state *State, meta Meta) ([]Event, error) {
 // would then be held forever. It replaces an impossible amount with the amount that the run was granted.
 func (d *RunEnded) check(run *Run) error {
 	if d.Head != "" && !d.Head.Valid() {
-		return E(EInvalid, "a run's head is a full object id")
+		return E(EInvalid, "invalid head of a run: must be a full object id")
 	}
 	d.Spent = d.Spent.Countable(run.Reserved)
 	d.Models = d.countableModels()
@@ -92,9 +92,9 @@ func (c SettleRun) decide(s *State, meta Meta) ([]Event, error) {
 	case run.Ended:
 		return nil, nil
 	case !task.Status.Ended():
-		return nil, E(EConflict, string(task.ID)+" has not ended: "+task.Status.Text()).Because("its runs go on")
+		return nil, E(EConflict, string(task.ID)+" has not ended: "+task.Status.Text()).Because("its runs continue")
 	case run.Held && !c.Dead:
-		return nil, E(EStale, "run "+string(c.Run)+" is held: its holder settles it")
+		return nil, E(EStale, "run "+string(c.Run)+" is held: only its holder can end it")
 	}
 	c.Outcome.Status, c.Outcome.Error = RunError, "the task has ended: "+string(task.Status)
 	c.Outcome.Free = !run.Held

@@ -60,7 +60,7 @@ func (r ReviewRecorded) ConfirmReview(before ReviewRecorded, which string) (Revi
 			r.Judged = append(r.Judged, Judgement{Number: i + 1, Status: FindingConfirmed, Why: basisAgain})
 		default:
 			return r, E(EInvalid, "finding "+itoa(i+1)+" of the first review"+blocks+" is not judged").
-				Fix("judge it in earlier, by its number: confirmed if it is right, or rejected and why")
+				Fix("judge it in earlier by its number: confirmed, or rejected with a reason")
 		}
 	}
 	slices.SortStableFunc(r.Judged, func(a, b Judgement) int { return cmp.Compare(a.Number, b.Number) })
@@ -69,9 +69,9 @@ func (r ReviewRecorded) ConfirmReview(before ReviewRecorded, which string) (Revi
 	for _, judgement := range r.listConfirmed() {
 		finding := before.Findings[judgement.Number-1]
 		if finding.Severity == Blocking && r.Verdict == Approve {
-			return r, E(EInvalid, "approved, and finding "+itoa(judgement.Number)+
-				" of the first review, which blocks, is confirmed").
-				Fix("request changes; or reject the finding, and say why")
+			return r, E(EInvalid, "cannot approve: blocking finding "+itoa(judgement.Number)+
+				" of the first review is confirmed").
+				Fix("request changes, or reject the finding with a reason")
 		}
 		findings = append(findings, finding)
 	}

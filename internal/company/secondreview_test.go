@@ -125,7 +125,7 @@ func TestSecondReviewIsChecked(t *testing.T) {
 	reject := []Judgement{{Number: 1, Status: FindingRejected, Why: "it has one"},
 		{Number: 2, Status: FindingRejected, Why: "it is locked"}}
 	l.refuseSecond(Approve, reject[:1], "finding 2 of the first review blocks")
-	l.refuseSecond(Approve, []Judgement{reject[0], {Number: 2, Status: FindingConfirmed}}, "approved, and finding 2")
+	l.refuseSecond(Approve, []Judgement{reject[0], {Number: 2, Status: FindingConfirmed}}, "cannot approve: blocking finding 2")
 	l.refuseSecond(Approve, nil, "finding 1 of the first review blocks")
 	l.refuseSecond(RequestChanges, reject, "without a blocking finding")
 	l.requireSub(SubtaskReviewing)

@@ -113,7 +113,7 @@ type RecordStackGate struct {
 
 func (c RecordStackGate) decide(state *State, meta Meta) ([]Event, error) {
 	if len(c.Members) < 2 {
-		return nil, E(EInvalid, "a stack is of two subtasks or more")
+		return nil, E(EInvalid, "a stack needs at least two subtasks")
 	}
 	front := c.Members[0]
 	task, sub, err := state.checkMergeFront(c.Task, front.Subtask, front.Head, c.Onto)
@@ -124,7 +124,7 @@ func (c RecordStackGate) decide(state *State, meta Meta) ([]Event, error) {
 		return nil, err
 	}
 	if c.Result.Tree != c.Members[len(c.Members)-1].Tree {
-		return nil, E(EInvalid, "the verdict is of another tree")
+		return nil, E(EInvalid, "the verdict is for another tree")
 	}
 	if err := state.checkStack(task, c.Members); err != nil {
 		return nil, err
@@ -142,16 +142,16 @@ func (c RecordStackGate) decide(state *State, meta Meta) ([]Event, error) {
 // tested.
 func (s *State) checkStack(task *Task, members []StackMember) error {
 	if limit := max(1, task.Settings.MergeStack); len(members) > limit {
-		return E(EInvalid, "a stack of "+itoa(len(members))+" subtasks; at most "+itoa(limit)+" are merged at once")
+		return E(EInvalid, "a stack of "+itoa(len(members))+" subtasks is over the limit of "+itoa(limit))
 	}
 	may := s.listStackable(task)
 	for _, stackMember := range members {
 		index := slices.IndexFunc(may, func(sub *Subtask) bool { return sub.ID == stackMember.Subtask })
 		switch {
 		case index < 0 || may[index].Head != stackMember.Head:
-			return E(EStale, string(stackMember.Subtask)+" is not to be merged with the others of its stack any more")
+			return E(EStale, string(stackMember.Subtask)+" no longer belongs to the stack")
 		case !stackMember.Tree.Valid():
-			return E(EInvalid, string(stackMember.Subtask)+" is merged to no tree")
+			return E(EInvalid, string(stackMember.Subtask)+" has no merged tree")
 		case !may[index].Review.Allows(stackMember.Head):
 			return E(EInvalid, string(stackMember.Subtask)+" has not been approved")
 		}
@@ -239,12 +239,12 @@ func (c RecordStackMerge) decide(s *State, meta Meta) ([]Event, error) {
 		}
 	}
 	if len(c.Commits) != len(intended.Members) {
-		return nil, E(EInvalid, "a stack of "+itoa(len(intended.Members))+" subtasks has as many commits")
+		return nil, E(EInvalid, "a stack of "+itoa(len(intended.Members))+" subtasks needs as many commits")
 	}
 	var out []Event
 	for i, commit := range c.Commits {
 		if !commit.Valid() || commit == intended.Onto || slices.Contains(c.Commits[:i], commit) {
-			return nil, E(EInvalid, "a merge needs a commit of its own")
+			return nil, E(EInvalid, "each merge needs its own commit")
 		}
 		out = append(out, meta.newEvent(task.ID, intended.Members[i].Subtask, "", &MergeRecorded{Commit: commit}))
 	}

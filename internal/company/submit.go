@@ -68,7 +68,7 @@ func (c Submit) decide(state *State, meta Meta) ([]Event, error) {
 		return nil, E(EInvalid, "the instruction is not text").Because("it holds bytes that are not UTF-8").
 			Fix("save it as UTF-8, or: iconv -f ENCODING -t UTF-8 FILE | company submit -")
 	case c.Project.ID == "" || c.Project.Path == "":
-		return nil, E(EInvalid, "no project was named").Fix("run company inside a git repository, or use --repo")
+		return nil, E(EInvalid, "no project given").Fix("run company inside a git repository, or use --repo")
 	case state.Office.Stopped:
 		return nil, E(EStopped, "the office is stopped").Fix("company resume")
 	case c.NumberAfter < 0 || c.NumberAfter > MaxNumberAfter:
@@ -76,12 +76,12 @@ func (c Submit) decide(state *State, meta Meta) ([]Event, error) {
 			E(EInvalid, fmt.Sprintf("invalid task number %d: it must be between 0 and %d", c.NumberAfter, MaxNumberAfter)).
 				Fix("leave it out")
 	case c.DryRun && c.Settings.Way == WayOne:
-		return nil, E(EInvalid, "a dry run shows a plan, and --one makes none").Fix("leave one of them out")
+		return nil, E(EInvalid, "a dry run shows a plan, but --one makes none").Fix("leave one of them out")
 	case c.Settings.Way == WayOne && c.Settings.Granularity.withDefaults().isLarger(aloneEffort):
-		return nil, E(EInvalid, "a whole instruction counts as medium, and plan.max_effort is small").
+		return nil, E(EInvalid, "--one counts as medium effort, but plan.max_effort is small").
 			Fix("leave --one (plan.way: one) out, or add --set plan.max_effort=medium")
 	case !c.Settings.Cap.isValidCap():
-		return nil, E(EInvalid, "the budget is no amount that can be counted with").Fix("budget.usd: 5, or none")
+		return nil, E(EInvalid, "invalid budget").Fix("budget.usd: 5, or none")
 	}
 	if err := c.Settings.Agents.validate(); err != nil {
 		return nil, err
@@ -107,9 +107,9 @@ func (c Submit) decide(state *State, meta Meta) ([]Event, error) {
 		case err != nil:
 			return nil, err
 		case lead.Project.ID != c.Project.ID:
-			return nil, E(EInvalid, string(c.Follows)+" is of another project").Fix("run company inside " + lead.Project.Path)
+			return nil, E(EInvalid, string(c.Follows)+" belongs to another project").Fix("run company inside " + lead.Project.Path)
 		case c.Base != "":
-			return nil, E(EInvalid, "a follow-up starts where its pull request stands").Fix("leave --base out")
+			return nil, E(EInvalid, "a follow-up starts from its pull request").Fix("leave --base out")
 		}
 	}
 	if err := state.checkAfter(c.After); err != nil {

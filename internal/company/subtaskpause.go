@@ -21,7 +21,7 @@ func (c PauseSubtask) decide(s *State, meta Meta) ([]Event, error) {
 	case sub.Paused == !c.Off:
 		return nil, nil
 	case !c.Off && task.isMerging(sub.ID):
-		return nil, E(EConflict, string(sub.ID)+" is being merged at this moment").
+		return nil, E(EConflict, string(sub.ID)+" is being merged").
 			Because("its branch may have moved already").Fix(show)
 	}
 	return []Event{meta.newEvent(task.ID, sub.ID, "", &SubtaskPaused{Paused: !c.Off})}, nil

@@ -57,14 +57,14 @@ func (c TakeInPush) decide(state *State, meta Meta) ([]Event, error) {
 	}
 	switch {
 	case task.Delivery == nil || task.Delivery.Head != c.Head || task.Head != c.Head || !state.canDeliver(task):
-		return nil, E(EConflict, "the refused push is not of the head that is to be delivered")
+		return nil, E(EConflict, "the refused push is not for the head to be delivered")
 	case state.LeadOf(task) == task:
 		return nil, E(EConflict, string(task.ID)+
-			" follows no pull request: it has no branch that others could have pushed to")
+			" follows no pull request: it has no branch to which others could have pushed")
 	case !task.MayTakeIn():
-		return nil, E(EConflict, string(task.ID)+" has taken in commits of others already").NeedsPerson()
+		return nil, E(EConflict, string(task.ID)+" has already taken in commits of others").NeedsPerson()
 	case c.Pushed.Kind != BranchAhead || c.Pushed.Delivered != task.RemoteHead():
-		return nil, E(EInvalid, "only commits on top of what was pushed last are taken in")
+		return nil, E(EInvalid, "only commits on top of the last push are taken in")
 	case SizeOfChanges(c.Changes) > MaxChanges:
 		return nil, E(EInvalid, "the commits of others change too many files")
 	}

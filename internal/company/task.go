@@ -246,7 +246,7 @@ func (t *Task) refuseEnded() error {
 	if t.Status == StatusCompleted {
 		return fault.Fix("company submit --follows " + string(t.ID) + " works on its pull request")
 	}
-	return fault.Fix("company retry " + string(t.ID) + " has it go on")
+	return fault.Fix("company retry " + string(t.ID) + " continues it")
 }
 
 // Short returns how much the cap lacks for the call that waits for money. It is zero if no call waits.

@@ -37,7 +37,7 @@ func (c RecordBase) decide(state *State, meta Meta) ([]Event, error) {
 // decideBase returns the events of a base. A task that requires gates but has none fails.
 func (s *State) decideBase(meta Meta, task *Task, taskBased TaskBased) ([]Event, error) {
 	if !taskBased.Base.OID.Valid() {
-		return nil, E(EInternal, "a task without a base")
+		return nil, E(EInternal, "the task has no base")
 	}
 	if err := refuseProtectedBranch(taskBased.Integration); err != nil {
 		return nil, err

@@ -40,7 +40,7 @@ func (t *Task) Lacks(file string) string {
 func (c RecordFileWrite) decide(state *State, meta Meta) ([]Event, error) {
 	list := state.Office.Unwritten
 	if c.Task == "" && c.Run != "" || c.File == "" {
-		return nil, E(EInvalid, "that is no file of a task or of the office")
+		return nil, E(EInvalid, "not a file of a task or of the office")
 	}
 	if c.Task != "" {
 		task, err := state.Task(c.Task)

@@ -87,11 +87,11 @@ func compareDeadlines(a, b time.Time) int {
 // validateUrgency refuses an invalid priority, tags or deadline.
 func (c Submit) validateUrgency(now time.Time) error {
 	if c.Priority != "" && !slices.Contains(Priorities, c.Priority) {
-		return E(EUsage, fmt.Sprintf("there is no priority %q", cutText(string(c.Priority), 40))).
+		return E(EUsage, fmt.Sprintf("unknown priority %q", cutText(string(c.Priority), 40))).
 			Fix("--priority low, medium or high")
 	}
 	if len(c.Tags) > MaxTags {
-		return E(EUsage, fmt.Sprintf("%d tags are too many", len(c.Tags))).Fix(fmt.Sprintf("a task has at most %d", MaxTags))
+		return E(EUsage, fmt.Sprintf("too many tags: %d", len(c.Tags))).Fix(fmt.Sprintf("a task has at most %d", MaxTags))
 	}
 	for _, tag := range c.Tags {
 		if err := validateTag(tag); err != nil {
@@ -101,11 +101,11 @@ func (c Submit) validateUrgency(now time.Time) error {
 	switch {
 	case c.Deadline.IsZero():
 	case !c.Deadline.After(now):
-		return E(EUsage, "the deadline has passed already").
-			Because("it is " + c.Deadline.UTC().Format(time.RFC3339) + ", and now is " + now.UTC().Format(time.RFC3339)).
-			Fix("--deadline 36h, or a day to come")
+		return E(EUsage, "the deadline has passed").
+			Because("it is " + c.Deadline.UTC().Format(time.RFC3339) + ", and it is now " + now.UTC().Format(time.RFC3339)).
+			Fix("--deadline 36h, or a future day")
 	case c.Deadline.Sub(now) > MaxDeadline:
-		return E(EUsage, "the deadline lies more than ten years ahead").Fix("--deadline 2026-12-01")
+		return E(EUsage, "the deadline is more than ten years ahead").Fix("--deadline 2026-12-01")
 	}
 	return nil
 }
@@ -121,8 +121,8 @@ func validateTag(tag string) error {
 	case len(tag) > MaxTag:
 		return E(EUsage, fmt.Sprintf("the tag %q is longer than %d bytes", cutText(tag, 20), MaxTag)).Fix("shorten it")
 	case !utf8.ValidString(tag) || !part(first) || strings.ContainsFunc(tag, bad):
-		return E(EUsage, fmt.Sprintf("%q is no tag", tag)).
-			Because("a tag begins with a letter or a digit; after it . _ - : and / may stand, too").Fix("--tag api")
+		return E(EUsage, fmt.Sprintf("invalid tag %q", tag)).
+			Because("a tag starts with a letter or a digit; . _ - : and / may follow").Fix("--tag api")
 	}
 	return nil
 }

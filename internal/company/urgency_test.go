@@ -20,15 +20,15 @@ func TestSubmitRefusesBadUrgency(t *testing.T) {
 		submit Submit
 		want   string
 	}{
-		{Submit{Priority: "urgent"}, `there is no priority "urgent"`},
+		{Submit{Priority: "urgent"}, `unknown priority "urgent"`},
 		{Submit{Tags: []string{"api", ""}}, "a tag is empty"},
-		{Submit{Tags: []string{"two words"}}, `"two words" is no tag`},
-		{Submit{Tags: []string{"-x"}}, `"-x" is no tag`},
-		{Submit{Tags: []string{"a,b"}}, `"a,b" is no tag`},
-		{Submit{Tags: []string{"a\xff"}}, "is no tag"},
+		{Submit{Tags: []string{"two words"}}, `invalid tag "two words"`},
+		{Submit{Tags: []string{"-x"}}, `invalid tag "-x"`},
+		{Submit{Tags: []string{"a,b"}}, `invalid tag "a,b"`},
+		{Submit{Tags: []string{"a\xff"}}, "invalid tag"},
 		{Submit{Tags: []string{strings.Repeat("x", MaxTag+1)}}, "is longer than 64 bytes"},
-		{Submit{Tags: make([]string, MaxTags+1)}, "21 tags are too many"},
-		{Submit{Deadline: b.now}, "has passed already"},
+		{Submit{Tags: make([]string, MaxTags+1)}, "too many tags: 21"},
+		{Submit{Deadline: b.now}, "the deadline has passed"},
 		{Submit{Deadline: b.now.Add(MaxDeadline + time.Hour)}, "more than ten years ahead"},
 	} {
 		c.submit.Instruction, c.submit.Project = "do it", Project{ID: "p", Path: "/p"}

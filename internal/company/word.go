@@ -34,22 +34,22 @@ func (c Tell) decide(s *State, meta Meta) ([]Event, error) {
 	show := "company show " + string(task.ID)
 	switch {
 	case strings.TrimSpace(c.Text) == "":
-		return nil, E(EInvalid, "there is nothing to tell").Fix(fmt.Sprintf("company tell %s %q", sub.ID, "…"))
+		return nil, E(EInvalid, "the message is empty").Fix(fmt.Sprintf("company tell %s %q", sub.ID, "…"))
 	case len(c.Text) > MaxWord:
-		return nil, E(EInvalid, fmt.Sprintf("a message to a worker has at most %d KiB", MaxWord>>10)).Fix("shorten it")
+		return nil, E(EInvalid, fmt.Sprintf("the message is longer than %d KiB", MaxWord>>10)).Fix("shorten it")
 	case !utf8.ValidString(c.Text) || strings.ContainsRune(c.Text, 0):
 		return nil, E(EInvalid, "the message is not text").Because("it holds bytes that are not UTF-8").
-			Fix("give it as UTF-8 text")
+			Fix("use UTF-8 text")
 	case task.Status.Ended():
-		return nil, E(EConflict, string(task.ID)+" has ended: "+task.Status.Text()).Because("no worker is at it").Fix(show)
+		return nil, E(EConflict, string(task.ID)+" has ended: "+task.Status.Text()).Because("no worker works on it").Fix(show)
 	}
 	run := task.Runs[sub.Current]
 	if run == nil || run.Ended || sub.Status != SubtaskAssigned && sub.Status != SubtaskRunning {
-		return nil, E(EConflict, "no worker is at "+string(sub.ID)+" now").
+		return nil, E(EConflict, "no worker works on "+string(sub.ID)+" now").
 			Because("it is " + sub.describeStanding()).Fix(show)
 	}
 	if len(run.Words) >= MaxWords {
-		return nil, E(EConflict, fmt.Sprintf("%s was told %d things already", run.ID, MaxWords)).
+		return nil, E(EConflict, fmt.Sprintf("%s has already received %d messages", run.ID, MaxWords)).
 			Fix("wait until it has ended, or company cancel " + string(task.ID))
 	}
 	return []Event{meta.newEvent(task.ID, sub.ID, run.ID, &RunTold{Text: c.Text})}, nil

@@ -24,16 +24,16 @@ func (o Office) WorkerCount() int {
 func (c ScaleWorkers) decide(state *State, meta Meta) ([]Event, error) {
 	team := state.Office.WorkerCount()
 	if team == 0 {
-		return nil, E(EConflict, "nobody works in this office yet").Fix("company serve, or company submit")
+		return nil, E(EConflict, "this office has no workers yet").Fix("company serve, or company submit")
 	}
 	if c.Worker != "" {
 		c.By = -1
 	}
 	switch to := team + c.By; {
 	case c.By == 0 || c.By > MaxWorkers:
-		return nil, E(EInvalid, fmt.Sprintf("%d is no number of workers to hire", c.By)).Fix("company hire 2")
+		return nil, E(EInvalid, fmt.Sprintf("invalid number of workers: %d", c.By)).Fix("company hire 2")
 	case c.By > 0 && to > MaxWorkers:
-		return nil, E(EConflict, fmt.Sprintf("%d workers are more than the %d that there may be", to, MaxWorkers)).
+		return nil, E(EConflict, fmt.Sprintf("%d workers exceed the limit of %d", to, MaxWorkers)).
 			Because(fmt.Sprintf("%d are there now", team)).Fix(fmt.Sprintf("hire at most %d", MaxWorkers-team))
 	case to < 1:
 		return nil, E(EConflict, "the last worker cannot be let go").Because(fmt.Sprintf("%d are there now", team)).

@@ -433,7 +433,7 @@ func (w *world) mergeAwaited() {
 // of the pull request that it follows, people give up the one that waits.
 func (w *world) retryAwaited(waiting, ended TaskID) {
 	_, err := w.do(President, Retry{Task: ended})
-	if err == nil || !strings.Contains(err.Error(), "is not open any more") {
+	if err == nil || !strings.Contains(err.Error(), "is no longer open") {
 		return
 	}
 	if w.hopeless == nil {

@@ -151,7 +151,7 @@ func TestWorkspaceRefusal(t *testing.T) {
 	_, err := container.PlanWorkspace(container.Limits{DiskBytes: 10 * container.GiB}, false)
 	var e *company.Error
 	if !errors.As(err, &e) || e.Code != company.EDocker || e.Hint == "" ||
-		e.Message != "this host cannot bound a work space of 10 GiB beside 4 GiB of memory" {
+		e.Message != "this host cannot limit a work space to 10 GiB with 4 GiB of memory" {
 		t.Errorf("%v", err)
 	}
 }

@@ -57,7 +57,7 @@ func RunGate(
 		// connection below frees it.
 		_, werr := io.Copy(pipe, src)
 		if src.err != nil {
-			stop(company.E(company.EGates, "the input of the container could not be read").Wrap(src.err))
+			stop(company.E(company.EGates, "cannot read the input of the container").Wrap(src.err))
 			fed <- nil
 			return // send no end of file: partial input must not look complete
 		}
@@ -70,7 +70,7 @@ func RunGate(
 			select {
 			case <-wctx.Done():
 			case <-stalled.C:
-				stop(company.E(company.EDocker, "the input of the container could not be written").Wrap(werr))
+				stop(company.E(company.EDocker, "cannot write the input of the container").Wrap(werr))
 			}
 		}
 		fed <- werr
@@ -79,7 +79,7 @@ func RunGate(
 	go func() {
 		err := container.Output(stdout, stderr)
 		if err != nil {
-			stop(company.E(company.EGates, "the output of the container could not be copied").Wrap(err))
+			stop(company.E(company.EGates, "cannot copy the output of the container").Wrap(err))
 		}
 		copied <- err
 	}()
@@ -98,7 +98,7 @@ func RunGate(
 				err = context.Cause(wctx)
 			}
 		case <-drain.C:
-			err = company.E(company.EDocker, "the container's output did not end with it")
+			err = company.E(company.EDocker, "the container ended, but its output did not")
 		case <-ctx.Done():
 			err = context.Cause(ctx)
 		}

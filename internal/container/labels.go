@@ -72,8 +72,8 @@ func (l Labels) Validate() error {
 		{LabelOffice, l.Office}, {LabelRun, l.Run}, {LabelRole, l.Role},
 	} {
 		if !labelRE.MatchString(f.value) {
-			return company.E(company.EInvalid, fmt.Sprintf("%q is no value for the container label %s", f.value, f.key)).
-				Fix("1 to 63 letters, digits, dots, dashes and underscores")
+			return company.E(company.EInvalid, fmt.Sprintf("invalid value %q for the container label %s", f.value, f.key)).
+				Fix("use 1 to 63 letters, digits, dots, dashes and underscores")
 		}
 	}
 	return nil

@@ -107,10 +107,10 @@ func (s Spec) Validate() error {
 		return err
 	}
 	if !nameRE.MatchString(s.Name) {
-		return bad("%q is no name for a container of ours", s.Name)
+		return bad("invalid container name %q", s.Name)
 	}
 	if !imageRE.MatchString(s.Image) {
-		return company.E(company.EInvalid, fmt.Sprintf("the image %q is not named by its id", s.Image)).
+		return company.E(company.EInvalid, fmt.Sprintf("the image %q is not an image id", s.Image)).
 			Because("a tag can move between the check and the start").Fix("use the full id: sha256: and 64 hexadecimal digits")
 	}
 	if len(s.Command) == 0 || !strings.HasPrefix(s.Command[0], "/") {
@@ -126,15 +126,15 @@ func (s Spec) Validate() error {
 	}
 	build := s.Profile != Work
 	if build && s.Profile != Build && s.Profile != BuildRoot {
-		return bad("%q is no profile of a container", s.Profile)
+		return bad("unknown container profile %q", s.Profile)
 	}
 	given := s.Limits != Limits{MemoryBytes: s.Limits.MemoryBytes, LeastDisk: s.Limits.LeastDisk}
 	if build != (s.Labels == BuildLabels) || build && (given || len(s.Env)+len(s.Hosts) > 0) || !build && s.Files != nil {
-		return bad("the container %s is half a build and half not", s.Name)
+		return bad("the container %s mixes settings of a build and of a run", s.Name)
 	}
 	if i := slices.IndexFunc(s.Hosts, func(h string) bool { return !IsServiceHost(h) }); i >= 0 ||
 		len(s.Hosts) > MaxHosts {
-		return bad("the names of hosts %q are not those of services", s.Hosts)
+		return bad("invalid hosts %q: must be those of services", s.Hosts)
 	}
 	limits := s.Limits
 	if limits.MemoryBytes < 0 || limits.Pids < 0 || limits.DiskBytes < 0 || limits.LeastDisk < 0 || limits.CPUs < 0 ||

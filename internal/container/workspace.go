@@ -62,7 +62,7 @@ func PlanWorkspace(limits Limits, sizeOption bool) (Workspace, error) {
 	home := floorMiB(rest - tmp)
 	if work > limits.MemoryBytes/2 || work < minTmpfs || min(tmp, home) < minTmpfs {
 		return Workspace{}, company.E(company.EDocker,
-			fmt.Sprintf("this host cannot bound a work space of %s beside %s of memory", workspaceSize(limits.DiskBytes),
+			fmt.Sprintf("this host cannot limit a work space to %s with %s of memory", workspaceSize(limits.DiskBytes),
 				Size(limits.MemoryBytes))).
 			Because("the storage driver has no size option, and a tmpfs work space may take half of the memory and leave 1 " +
 				"GiB to processes").

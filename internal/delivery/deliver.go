@@ -166,8 +166,8 @@ func (c *Delivery) composePull(
 // old copy of the office was restored and assigned the number again. The work is in no pull request.
 func takenNumberError(task *company.Task, opened forge.OpenedPR) error {
 	return company.E(company.EConflict,
-		fmt.Sprintf("pull request #%d is of another task %s, and %s already", opened.Number, task.ID, opened.State)).
-		Because(fmt.Sprintf("it ends at %s, and the work is at %s: an older copy of the office was put back",
+		fmt.Sprintf("pull request #%d belongs to another task %s, and is %s already", opened.Number, task.ID, opened.State)).
+		Because(fmt.Sprintf("it ends at %s, but the work is at %s: an older copy of the office was restored",
 			opened.Head.Short(), task.Delivery.Head.Short())).
 		Fix(fmt.Sprintf("company diff %s shows the work; company cancel %s, then company submit it again: the next number "+
 			"is free", task.ID, task.ID)).NeedsPerson()

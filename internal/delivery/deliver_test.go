@@ -82,7 +82,7 @@ func TestNumberOfAMergedPullRequest(t *testing.T) {
 	cmd, err := c.Do(t.Context(), company.Effect{Task: mergertest.Task})
 	var e *company.Error
 	if cmd != nil || !errors.As(err, &e) || e.Code != company.EConflict || e.Class != company.HumanRequired ||
-		!strings.Contains(e.Message, "is of another task t1, and merged already") {
+		!strings.Contains(e.Message, "belongs to another task t1, and is merged already") {
 		t.Errorf("%+v, %v", cmd, err)
 	}
 	c.Forges = oneForge{settled{f, company.PRMerged, head}} // a person merged this one before it was recorded

@@ -50,9 +50,9 @@ func (c *Delivery) findDestination(
 		return out, err
 	}
 	if ref.Unpushed && ref.URL != "" && !strings.HasPrefix(ref.URL, "file://") {
-		return out, company.E(company.EGit, fmt.Sprintf("%s cannot be pushed", ref.Branch)).
-			Because(fmt.Sprintf("%s, which is no address, and its pull request %s is open", pushed.Why(), ref.URL)).
-			Fix("set it back to where the branch is, and approve; or push it by hand (" +
+		return out, company.E(company.EGit, fmt.Sprintf("cannot push %s", ref.Branch)).
+			Because(fmt.Sprintf("%s, which is not a URL, and its pull request %s is open", pushed.Why(), ref.URL)).
+			Fix("set it back to the URL with the branch, and approve; or push it by hand (" +
 				pushByHand(mirror, task) + "), then company cancel " + string(task.ID)).NeedsPerson()
 	}
 	if out.forge, err = c.Forges.ForPullRequest(ctx, ref, remote); err != nil {

@@ -110,18 +110,18 @@ func (c *Delivery) replaceBase(
 		return c.emptyRemote(ctx, mirror, base, task.Project.Remote != "")
 	}
 	gone := company.E(company.ENotFound,
-		fmt.Sprintf("the remote has no branch %q any more, which the pull request would be merged into", base.PRBranch)).
-		Fix(fmt.Sprintf("bring it back there, and approve to try again; or company cancel %s, and submit from the new branch",
+		fmt.Sprintf("the remote has no branch %q any more, the base of the pull request", base.PRBranch)).
+		Fix(fmt.Sprintf("restore it there, and approve to try again; or company cancel %s, and submit from the new branch",
 			task.ID)).NeedsPerson()
 	if name == "" {
 		return remoteBase{}, gone.Because(
-			"it was deleted or renamed since the work began, and the remote's HEAD names no branch that is there")
+			"it was deleted or renamed since the work began, and the remote's HEAD names no existing branch")
 	}
 	info, err := mirror.FetchBase(ctx, c.Log, gitops.Source{URL: remote}, name)
 	if company.CodeOf(err) == company.EInvalid {
 		return remoteBase{}, gone.Because(
-			"it was deleted or renamed since the work began, and the name of the remote's default branch is none that company " +
-				"takes")
+			"it was deleted or renamed since the work began, and company does not accept the name of the remote's default " +
+				"branch")
 	}
 	if err != nil {
 		return remoteBase{}, err

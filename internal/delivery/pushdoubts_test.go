@@ -360,10 +360,10 @@ func TestBaseThatIsGone(t *testing.T) {
 		"no default branch": {func(b *mergertest.Bundle, dir string) {
 			b.Project.Git("--git-dir="+dir, "update-ref", "refs/heads/trunk", string(b.Project.Base))
 			b.Project.Git("--git-dir="+dir, "update-ref", "-d", "refs/heads/main")
-		}, "HEAD names no branch that is there"},
+		}, "HEAD names no existing branch"},
 		"a name that is none of ours": {func(b *mergertest.Bundle, dir string) {
 			b.Project.Git("--git-dir="+dir, "branch", "-m", "main", "größe")
-		}, "is none that company takes"},
+		}, "does not accept the name"},
 	} {
 		b, c, _ := delivered(t)
 		dir := origin(t, b)

@@ -41,7 +41,7 @@ func (c *Delivery) answerRefusal(ctx context.Context, refusal error, p refusedPu
 	take := company.TakeInPush{Task: p.t.ID, Head: p.t.Delivery.Head, Pushed: *pushed, Changes: diff.Paths()}
 	if n := company.SizeOfChanges(take.Changes); n > company.MaxChanges {
 		return nil, company.E(company.EConflict, fmt.Sprintf("%s at the remote %s", p.t.Delivery.Branch, pushed)).
-			Because(fmt.Sprintf("they change %d files, whose list has %d bytes; commits of others are taken in up to %d",
+			Because(fmt.Sprintf("they change %d files, whose list has %d bytes; the limit is %d",
 				len(take.Changes), n, company.MaxChanges)).
 			Fix(followUpAnew(p)).NeedsPerson()
 	}
@@ -67,7 +67,7 @@ func (c *Delivery) findPushed(ctx context.Context, p refusedPush) (*company.Bran
 func pushedAgain(p refusedPush, pushed company.BranchChange) error {
 	return company.E(company.EConflict,
 		fmt.Sprintf("others pushed to %s again before the push: it %s", p.t.Delivery.Branch, pushed)).
-		Because("commits of others were taken in once already, and whoever pushes may do so again").
+		Because("commits of others were taken in once already, and they may push again").
 		Fix("answer with approve to take these in, too, and to push once more; or " + followUpAnew(p)).NeedsPerson()
 }
 

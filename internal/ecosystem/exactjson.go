@@ -26,7 +26,7 @@ func CheckJSON(text []byte) error {
 			return nil
 		}
 		if err != nil {
-			return errors.New("it is no JSON")
+			return errors.New("it is not JSON")
 		}
 		top := len(keys) - 1
 		switch t := token.(type) {
@@ -45,7 +45,7 @@ func CheckJSON(text []byte) error {
 			continue
 		case string:
 			if strings.ContainsRune(t, '\uFFFD') {
-				return fmt.Errorf("%q has a character that is none", t)
+				return fmt.Errorf("%q has an invalid character", t)
 			}
 			if isKey {
 				if keys[top][t] {

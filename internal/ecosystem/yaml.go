@@ -100,7 +100,7 @@ func (t *Tree) ReadYAML(dir, name string) (*YAMLValue, error) {
 	var p parsedYAML
 	if text := t.ReadManifest(dir, name); strings.TrimSpace(text) != "" {
 		if t.yamlBytes += len(text); t.yamlBytes > maxTreeYAML {
-			p.err = errors.New("the YAML files that are read have more than 1 MiB together")
+			p.err = errors.New("the YAML files have more than 1 MiB in total")
 		} else {
 			p.root, p.err = ReadYAML([]byte(text))
 		}
@@ -118,7 +118,7 @@ type yamlReader struct {
 
 func (r *yamlReader) readNode(n ast.Node, depth int) *YAMLValue {
 	if r.values++; r.err == nil && (depth > 2*yamlLimits.Depth || r.values > maxYAMLValues) {
-		r.err = errors.New("it has too many values, or they lie too deep in one another")
+		r.err = errors.New("it has too many values, or is nested too deep")
 	}
 	if n == nil || r.err != nil {
 		return &YAMLValue{}

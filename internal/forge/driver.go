@@ -55,8 +55,8 @@ func (p PR) HeadIn(repo Repo) (head string, fork bool) {
 // BranchTaken returns the error for an open pull request of our branch that is not ours.
 func (p PR) BranchTaken(number int, url string) error {
 	return company.E(company.EConflict,
-		fmt.Sprintf("pull request #%d of branch %s is not this office's", number, p.Branch)).
-		Because("its text does not carry the mark of office " + p.Office + " and " + string(p.Task)).
+		fmt.Sprintf("pull request #%d of branch %s does not belong to this office", number, p.Branch)).
+		Because("its text lacks the mark of office " + p.Office + " and " + string(p.Task)).
 		Fix("close it (" + url + "), then answer with approve to try again").NeedsPerson()
 }
 
@@ -65,15 +65,15 @@ func (r Ref) CheckOurs(body, url string) error {
 	if IsOurs(body, r.Office, r.Task) {
 		return nil
 	}
-	return company.E(company.EConflict, fmt.Sprintf("pull request #%d is not this office's", r.Number)).
-		Because("its text does not carry our mark").Fix("close it yourself: " + url).NeedsPerson()
+	return company.E(company.EConflict, fmt.Sprintf("pull request #%d does not belong to this office", r.Number)).
+		Because("its text lacks the mark of this office").Fix("close it yourself: " + url).NeedsPerson()
 }
 
 // Gone returns the error for a pull request that a forge does not have although it shows the repository. err is the
 // forge's answer.
 func (r Repo) Gone(number int, who string, err error) error {
-	return company.E(company.ENotFound, fmt.Sprintf("pull request #%d is gone from %s", number, r)).
-		Because(who + " shows the repository and not the pull request").
+	return company.E(company.ENotFound, fmt.Sprintf("pull request #%d no longer exists in %s", number, r)).
+		Because(who + " shows the repository, but not the pull request").
 		Fix("see the repository's pull requests").NeedsPerson().Wrap(errors.Join(ErrPRGone, err))
 }
 
@@ -81,7 +81,7 @@ func (r Repo) Gone(number int, who string, err error) error {
 // err is the answer.
 func (r Repo) SentOn(host, to string, err error) error {
 	return company.E(company.EForge,
-		fmt.Sprintf("%s sends requests for %s on to %s", host, r, cmp.Or(CleanText(to, 300), "another address"))).
+		fmt.Sprintf("%s redirects requests for %s to %s", host, r, cmp.Or(CleanText(to, 300), "another address"))).
 		Because("the repository or its owner was renamed or transferred, or this is not the forge's own address").
 		Fix("put the new address into the remote (git remote set-url origin ADDRESS), or into forge.url, then: company " +
 			"resume").NeedsPerson().Wrap(err)
@@ -184,17 +184,17 @@ func (r Ref) MergeOnce(
 			return nil
 		case pull.State != company.PROpen:
 			return company.E(company.EConflict, fmt.Sprintf("pull request #%d is %s", r.Number, pull.State)).
-				Fix("open it again at " + pull.URL + ", or submit a task of its own").NeedsPerson()
+				Fix("open it again at " + pull.URL + ", or submit a new task").NeedsPerson()
 		case pull.Head != head:
 			return company.E(company.EConflict,
-				fmt.Sprintf("pull request #%d stands at %s, and %s is what was checked and reviewed", r.Number, pull.Head.Short(),
+				fmt.Sprintf("pull request #%d is at %s, but %s was checked and reviewed", r.Number, pull.Head.Short(),
 					head.Short())).
 				Because("somebody pushed to its branch").
 				Fix(fmt.Sprintf("company submit --follows %s %q has the rest checked; or merge it as it is at %s", r.Task, "…",
 					pull.URL)).NeedsPerson()
 		case pull.Base != base:
 			return company.E(company.EConflict,
-				fmt.Sprintf("pull request #%d asks to be merged into %s, and was delivered for %s", r.Number, pull.Base, base)).
+				fmt.Sprintf("pull request #%d has the base %s, but was delivered for %s", r.Number, pull.Base, base)).
 				Because("somebody changed its base at the forge").
 				Fix(fmt.Sprintf("where that is meant, merge it at %s, then: company pr sync %d; else set its base to %s there",
 					pull.URL, r.Number, base)).NeedsPerson()
@@ -209,7 +209,7 @@ func (r Ref) MergeOnce(
 
 // MergeRefused returns the error for a refused merge, with the forge's reason.
 func (r Ref) MergeRefused(reason, url string, err error) error {
-	return company.E(company.EConflict, fmt.Sprintf("the forge does not merge pull request #%d", r.Number)).
+	return company.E(company.EConflict, fmt.Sprintf("the forge refuses to merge pull request #%d", r.Number)).
 		Because(reason).
 		Fix("see " + url).NeedsPerson().Wrap(err)
 }

@@ -124,10 +124,10 @@ func ParseNote(body string) (office, key string) {
 // CheckNote returns an error if the key or text is invalid for a comment of ours.
 func (r Ref) CheckNote(key, text string) error {
 	if m := beginMarker.FindStringSubmatch(r.NoteMarker(key)); m == nil || m[5] != key {
-		return company.E(company.EInvalid, fmt.Sprintf("%q cannot be the key of a comment", key))
+		return company.E(company.EInvalid, fmt.Sprintf("invalid key of a comment: %q", key))
 	}
 	if strings.TrimSpace(text) == "" {
-		return company.E(company.EInvalid, "a comment says something")
+		return company.E(company.EInvalid, "a comment needs a text")
 	}
 	return nil
 }

@@ -63,7 +63,7 @@ func (r Repo) ReadIssue(number int, questions IssueQuestions) (Issue, error) {
 			return issue, withSubmitHint(err)
 		}
 		return issue, company.E(company.ENotFound, fmt.Sprintf("there is no issue %s", issue.IssueRef)).
-			Because(questions.Site.Hostname() + " shows the repository and not the issue").
+			Because(questions.Site.Hostname() + " shows the repository, but not the issue").
 			Fix("see " + questions.Site.JoinPath(r.Owner, r.Name, "issues").String() +
 				"; an issue of another repository is named by its URL").NeedsPerson().Wrap(err)
 	}
@@ -73,12 +73,12 @@ func (r Repo) ReadIssue(number int, questions IssueQuestions) (Issue, error) {
 	switch at := fmt.Sprintf("/%s/issues/%d", r, number); {
 	case got.PullRequest:
 		return issue, company.E(company.EInvalid, fmt.Sprintf("#%d of %s is a pull request", number, r)).
-			Because("an issue is submitted, and a pull request is followed up").
-			Fix("company submit --follows t1 \"…\" goes on with one of this office: company pr list").NeedsPerson()
+			Because("only issues can be submitted; pull requests are followed up").
+			Fix("company submit --follows t1 \"…\" continues one of this office: company pr list").NeedsPerson()
 	case got.Page != "" && !strings.HasSuffix(strings.ToLower(got.Page), strings.ToLower(at)):
 		return issue, company.E(company.EConflict, fmt.Sprintf("issue %s has moved", issue.IssueRef)).
 			Because("it is at " + safetext.EscapeLine(got.Page, 300)).
-			Fix("company submit --issue with that address").NeedsPerson()
+			Fix("company submit --issue with that URL").NeedsPerson()
 	case !got.Open:
 		return issue, company.E(company.EConflict, fmt.Sprintf("issue %s is closed", issue.IssueRef)).
 			Fix("reopen it at " + issue.URL + ", or say what is still to be done: company submit \"…\"").NeedsPerson()
@@ -163,7 +163,7 @@ func ParseIssueName(name string) (remote string, number int, err error) {
 	}
 	number, err = strconv.Atoi(digits)
 	if _, known := ParseRemote(remote); err != nil || number < 1 || number > 999_999_999 || remote != "" && !known {
-		return "", 0, company.E(company.EUsage, fmt.Sprintf("%q names no issue", safetext.EscapeLine(name, 200))).
+		return "", 0, company.E(company.EUsage, fmt.Sprintf("invalid issue %q", safetext.EscapeLine(name, 200))).
 			Fix("give its number or the URL of its page: company submit --issue 12")
 	}
 	return remote, number, nil

@@ -77,8 +77,8 @@ func (s *Selector) findLogin(ctx context.Context, driver Driver, address *url.UR
 	found := func(token, source string) (Credential, error) {
 		if err := validateToken(token); err != nil {
 			return Credential{}, company.E(
-				company.EAuth, fmt.Sprintf("the token of %s cannot be used", source)).NeedsPerson().Wrap(err).
-				Fix("set it anew, without spaces or line ends")
+				company.EAuth, fmt.Sprintf("invalid token of %s", source)).NeedsPerson().Wrap(err).
+				Fix("set it again, without spaces or line breaks")
 		}
 		return Credential{Host: host, User: driver.User, Secret: secret.New(token), Source: source}, nil
 	}
@@ -102,7 +102,7 @@ func validateToken(token string) error {
 	}
 	for _, r := range token {
 		if r <= ' ' || r >= 0x7f {
-			return fmt.Errorf("it holds a character that no token has")
+			return fmt.Errorf("it has an invalid character")
 		}
 	}
 	return nil
@@ -138,12 +138,12 @@ func ReadLoginFile(file string, into any) bool {
 // Other users must not have access to the file.
 func readAppKey(env func(string) string, app App) (secret.Value, error) {
 	bad := func(reason string) error {
-		return company.E(company.EAuth, "the private key of the GitHub App cannot be used").NeedsPerson().Because(reason).
+		return company.E(company.EAuth, "invalid private key of the GitHub App").NeedsPerson().Because(reason).
 			Fix("set " + app.KeyEnv + " to the key, or to the path of its .pem file")
 	}
 	if app.KeyEnv == "" {
 		return secret.Value{}, company.E(
-			company.EConfig, "forge.app_id is set and forge.private_key_env is not").NeedsPerson().
+			company.EConfig, "forge.app_id is set, but forge.private_key_env is not").NeedsPerson().
 			Fix("set forge.private_key_env to the name of the variable with the App's private key")
 	}
 	v := strings.TrimSpace(env(app.KeyEnv))
@@ -160,7 +160,7 @@ func readAppKey(env func(string) string, app App) (secret.Value, error) {
 	case err != nil:
 		return secret.Value{}, bad("its file cannot be read")
 	case !info.Mode().IsRegular() || info.Size() > maxLoginFile:
-		return secret.Value{}, bad("its file is no key")
+		return secret.Value{}, bad("its file is not a key")
 	case info.Mode().Perm()&0o077 != 0:
 		return secret.Value{}, bad(fmt.Sprintf("others can read its file (mode %04o)", info.Mode().Perm()))
 	}

@@ -209,7 +209,7 @@ func (s *Selector) driverOf(kind string) (Driver, error) {
 			return driver, nil
 		}
 	}
-	return Driver{}, company.E(company.EConfig, "unknown kind of forge "+kind).NeedsPerson().
+	return Driver{}, company.E(company.EConfig, "unknown forge.kind "+kind).NeedsPerson().
 		Fix("set forge.kind to auto, " + LocalKind + " or " + s.listKinds())
 }
 
@@ -261,7 +261,7 @@ func (s *Selector) forgeAddress(driver Driver) (*url.URL, error) {
 	address, err := url.Parse(strings.TrimSuffix(at, "/"))
 	if err != nil || address.Hostname() == "" || address.User != nil ||
 		address.Scheme != "https" && address.Scheme != "http" {
-		return nil, company.E(company.EConfig, fmt.Sprintf("forge.url %q is no address", at)).NeedsPerson().
+		return nil, company.E(company.EConfig, fmt.Sprintf("invalid forge.url %q", at)).NeedsPerson().
 			Fix("write it as https://github.example.com")
 	}
 	address.Host = strings.ToLower(address.Host)
@@ -269,7 +269,7 @@ func (s *Selector) forgeAddress(driver Driver) (*url.URL, error) {
 		address.Path = strings.TrimSuffix(address.Path, end)
 	}
 	if address.Scheme == "http" && !isLoopback(address.Hostname()) {
-		return nil, company.E(company.EConfig, "forge.url is http").NeedsPerson().
+		return nil, company.E(company.EConfig, "forge.url must use https").NeedsPerson().
 			Because("the token would be sent in the clear").Fix("write it with https://")
 	}
 	return address, nil
@@ -288,7 +288,7 @@ func (s *Selector) chooseForge(ctx context.Context, remote string) (Choice, *url
 	if !ok || s.Settings.Kind == LocalKind {
 		if kind := s.Settings.Kind; !ok && kind != LocalKind && kind != autoKind && kind != "" {
 			return local, nil, company.E(company.EConfig,
-				"the project has no remote on a forge, and forge.kind is "+kind).NeedsPerson().
+				"the project has no remote on a forge, but forge.kind is "+kind).NeedsPerson().
 				Fix("add the remote (git remote add origin <url>), or set forge.kind: auto")
 		}
 		return local, nil, nil
@@ -312,7 +312,7 @@ func (s *Selector) chooseForge(ctx context.Context, remote string) (Choice, *url
 			fix := "set forge.kind to " + s.listKinds() + " and forge.url: https://" + repo.Host
 			if s.Settings.Kind == kind {
 				return local, nil, company.E(company.EConfig,
-					"the remote is on "+repo.Host+", which is not the forge of the config").NeedsPerson().Because(known).Fix(fix)
+					"the remote is on "+repo.Host+", but the config has another forge").NeedsPerson().Because(known).Fix(fix)
 			}
 			local.Why, local.Fix = repo.Host+" is not known as a forge ("+known+")", fix
 			continue
@@ -322,7 +322,7 @@ func (s *Selector) chooseForge(ctx context.Context, remote string) (Choice, *url
 			fix := "give the remote's URL below " + address.String() + ", or set forge.url to where the forge is"
 			if s.Settings.Kind == kind {
 				return local, nil, company.E(company.EConfig,
-					"the remote is not below "+address.String()+", where the forge of the config is").NeedsPerson().Fix(fix)
+					"the remote is not below "+address.String()+", the forge of the config").NeedsPerson().Fix(fix)
 			}
 			local.Why, local.Fix = "the remote is not below "+address.String(), fix
 			continue

@@ -90,14 +90,14 @@ func (w *Webhooks) ParseWebhook(r *http.Request) (WebhookEvent, error) {
 	}
 	if webhookEvent.Event == "" || webhookEvent.Delivery == "" || len(webhookEvent.Event) > 64 ||
 		len(webhookEvent.Delivery) > 128 {
-		return WebhookEvent{}, company.E(company.EInvalid, "the webhook names no event or no delivery")
+		return WebhookEvent{}, company.E(company.EInvalid, "the webhook has no event or no delivery")
 	}
 	if err := webhookEvent.parsePayload(body); err != nil {
 		return WebhookEvent{}, err
 	}
 	// The delivery's id is not signed, so a replay may use another id. It still has the same signature.
 	if w.markSeen("id "+webhookEvent.Delivery, "sum "+sum) {
-		return WebhookEvent{}, company.E(company.EConflict, "the webhook was delivered before")
+		return WebhookEvent{}, company.E(company.EConflict, "the webhook was delivered already")
 	}
 	return webhookEvent, nil
 }
@@ -114,7 +114,7 @@ func firstHeader(r *http.Request, names ...string) string {
 // verifySignature checks the signature that the call carries.
 func (w *Webhooks) verifySignature(h http.Header, body []byte) (string, error) {
 	if !w.secret.Set() {
-		return "", company.E(company.EAuth, "webhooks are not taken").Because("there is no secret to check them with").
+		return "", company.E(company.EAuth, "webhooks are not accepted").Because("there is no secret to verify them").
 			Fix("set forge.webhook_secret_env")
 	}
 	given := ""

@@ -54,7 +54,7 @@ func cannotStartError(gateCommand company.GateCommand, gateCheck company.GateChe
 	fault := withLine(gateCheck.Output, company.E(company.EGates, fmt.Sprintf("the gate %s (%s) cannot start on the base "+
 		"commit", gateCommand.Name, testreport.CleanName(gateCommand.Command, 100))).NeedsPerson())
 	if reason := explainOutput(gateCheck.Output); reason != "" {
-		return fault.Because(reason).Fix("do what it says, or name another command with gates." + key + ", then submit again")
+		return fault.Because(reason).Fix("follow its message, or set another command in gates." + key + ", then submit again")
 	}
 	reason := testreport.CleanName(gateCheck.ExplainCannotRun(), 300)
 	if gateCheck.Output == "" {

@@ -74,7 +74,7 @@ func (r *Runner) runGenerators(
 }
 
 // errDiskFull means that the container's work space was full.
-var errDiskFull = errors.New("gates: no room for files")
+var errDiskFull = errors.New("gates: no space left for files")
 
 // runGenerator runs the commands in one container with the limits of a gate, offline. Its output is untrusted:
 // checkMade decides which files count. MayPass is set if the host's load or the container's size may be the cause of

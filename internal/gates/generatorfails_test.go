@@ -126,7 +126,7 @@ func TestAccidentsOfAGeneratorMayPass(t *testing.T) {
 		"no such program": {ends: []scriptedEnd{exits(127, "")}, why: "failed (exit code 127)", runs: 1},
 		"time":            {ends: []scriptedEnd{{hangs: true}}, why: "was ended after 50ms", mayPass: true, runs: 1},
 		"killed":          {ends: []scriptedEnd{exits(137, "")}, why: "failed (exit code 137)", mayPass: true, runs: 1},
-		"no tree": {ends: []scriptedEnd{unbegun(125, "the archive is cut short\n")}, fails: "could not begin",
+		"no tree": {ends: []scriptedEnd{unbegun(125, "the archive is truncated\n")}, fails: "could not start",
 			runs: 2, same: true},
 		"125": {ends: []scriptedEnd{exits(125, "")}, why: "failed (exit code 125)", runs: 1},
 		"a service": {ends: []scriptedEnd{
@@ -134,7 +134,7 @@ func TestAccidentsOfAGeneratorMayPass(t *testing.T) {
 			fails: "the service redis did not start", runs: 1},
 		"119": {ends: []scriptedEnd{exits(119, toolproto.ServiceFailed)},
 			why: "failed (exit code 119)", runs: 1},
-		"time for a tree": {ends: []scriptedEnd{{hangs: true, unbegun: true}}, fails: "could not begin", runs: 1},
+		"time for a tree": {ends: []scriptedEnd{{hangs: true, unbegun: true}}, fails: "could not start", runs: 1},
 		"a tree too large": {ends: []scriptedEnd{unbegun(125, full)}, why: "had no room for the tree",
 			mayPass: true, runs: 2},
 		"memory": {ends: []scriptedEnd{outOfMemory, outOfMemory, exits(2, "boom\n")},

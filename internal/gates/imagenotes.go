@@ -24,7 +24,7 @@ func addImageNotes(err error, notes []string) error {
 	}
 	fault = fault.Because(reason)
 	if fault.Hint != "" {
-		fault = fault.Fix("mend what the image lacks; or " + fault.Hint)
+		fault = fault.Fix("add what the image lacks; or " + fault.Hint)
 	}
 	return fault
 }

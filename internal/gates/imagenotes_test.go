@@ -19,7 +19,7 @@ func TestImageNotesOnFailure(t *testing.T) {
 	if !errors.As(err, &e) || !strings.HasPrefix(
 		e.Why, "the image lacks what the project asks for: package.json is locked by pnpm") ||
 		!strings.Contains(e.Why, "vitest: not found") || strings.Contains(e.Why, "; d") ||
-		!strings.HasPrefix(e.Hint, "mend what the image lacks; or have it installed") {
+		!strings.HasPrefix(e.Hint, "add what the image lacks; or have it installed") {
 		t.Errorf("%v\n%s", err, e.Hint)
 	}
 	for _, err := range []error{errors.New("the daemon is away"), company.E(company.EDocker, "away"), nil} {

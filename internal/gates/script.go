@@ -16,7 +16,7 @@ import (
 )
 
 // errNotBegun means that the container ended or timed out before its script began.
-var errNotBegun = errors.New("gates: the script did not begin")
+var errNotBegun = errors.New("gates: the script did not start")
 
 // runScript runs a script on a job's tree in its own container, which the toolbox prepares. The exit code is the
 // script's own, or that of a container that ran out of memory.
@@ -124,9 +124,9 @@ func (b *beginReader) explainNotBegun(exit container.Exit, outOfTime bool) error
 		return service.StartError(said[i:])
 	}
 	if isDiskFull(said) {
-		return company.E(company.EGates, "the tree has no room in the container of its check").
+		return company.E(company.EGates, "the tree does not fit into the container of its check").
 			Because(safetext.EscapeLine(lastLine(said), 300)).
-			Fix("raise workers.disk, and workers.memory with it where the work space lies in memory (company doctor)").
+			Fix("raise workers.disk, and workers.memory with it if the work space is in memory (company doctor)").
 			Wrap(errors.Join(errNotBegun, errDiskFull)).NeedsPerson()
 	}
 	reason := fmt.Sprintf("the container ended with exit code %d before the check began", exit.Code)
@@ -139,8 +139,8 @@ func (b *beginReader) explainNotBegun(exit container.Exit, outOfTime bool) error
 	if exit.Input != nil {
 		reason += " (its input: " + safetext.EscapeLine(exit.Input.Error(), 200) + ")"
 	}
-	return company.E(company.EGates, "the check could not begin in its container").
+	return company.E(company.EGates, "the check could not start in its container").
 		Because(reason + ". That says nothing about the work").
-		Fix("company doctor says whether Docker is in order").
+		Fix("run company doctor to check Docker").
 		Wrap(errNotBegun)
 }

@@ -20,7 +20,7 @@ func TestATreeThatDidNotArriveIsNoVerdict(t *testing.T) {
 	t.Parallel()
 	p := gitopstest.New(t, nil)
 	tree := p.Commit("one", map[string]string{"a": "1\n"})
-	const cut = "level=ERROR msg=\"lay out the tree\" err=\"the archive is cut short\"\n"
+	const cut = "level=ERROR msg=\"lay out the tree\" err=\"the archive is truncated\"\n"
 	for name, c := range map[string]struct {
 		end   scriptedEnd
 		code  int    // of the verdict

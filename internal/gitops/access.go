@@ -95,7 +95,7 @@ type remoteAddress struct {
 // parseRemote parses an address. It refuses the ones that git cannot be trusted with.
 func parseRemote(raw string) (remoteAddress, error) {
 	at := remoteAddress{url: raw}
-	bad := company.E(company.EInvalid, fmt.Sprintf("%q cannot be used as a remote", Mask(raw))).
+	bad := company.E(company.EInvalid, fmt.Sprintf("invalid remote %q", Mask(raw))).
 		Fix("use an https:// or ssh:// URL, host:path, or an absolute path")
 	switch {
 	case raw == "" || strings.HasPrefix(raw, "-") || strings.ContainsAny(raw, "\x00\n\r") ||
@@ -148,7 +148,7 @@ func repositoryAt(p string) (string, error) {
 		dir = dotGit
 	}
 	if !isGitDir(dir) {
-		return dir, errors.New("it is no repository")
+		return dir, errors.New("it is not a repository")
 	}
 	return dir, nil
 }
@@ -157,7 +157,7 @@ func repositoryAt(p string) (string, error) {
 func (a *remoteEndpoint) useLocalPath(p string) (*remoteEndpoint, error) {
 	dir, err := repositoryAt(p)
 	if dir == "" {
-		e := company.E(company.ENotFound, fmt.Sprintf("the remote %q cannot be opened", p)).Wrap(err)
+		e := company.E(company.ENotFound, fmt.Sprintf("cannot open the remote %q", p)).Wrap(err)
 		return nil, e.Fix("see where the remote is: git remote -v")
 	}
 	a.url, a.protocols = "file://"+dir, "file"
@@ -182,14 +182,14 @@ func (a *remoteEndpoint) overSSH(ctx context.Context, raw string) error {
 		}
 	}
 	if https == "" {
-		return authError(fmt.Sprintf("there is no way to log in at %s", a.host)).
-			Because("git.credential is token, a token needs https, and whether " + a.host + " speaks it is not known").
+		return authError(fmt.Sprintf("no login works for %s", a.host)).
+			Because("git.credential is token, which needs https, and " + a.host + " may not support it").
 			Fix("set git.credential: ssh_agent or deploy_key; or, where your own ssh logs in there, company config set --user " +
 				"git.use_my_logins true; or forge.url, when it is a forge that takes a token")
 	}
 	address, err := url.Parse(https)
 	if err != nil {
-		return company.E(company.EInvalid, fmt.Sprintf("%q cannot be used as a remote", Mask(raw)))
+		return company.E(company.EInvalid, fmt.Sprintf("invalid remote %q", Mask(raw)))
 	}
 	a.url = https
 	a.protocols = address.Scheme

@@ -43,7 +43,7 @@ func (m *Mirror) AddFiles(ctx context.Context, treeish company.OID, files map[st
 	}
 	id := company.OID(r.outputText())
 	if !id.Valid() {
-		return "", company.E(company.EGit, "git write-tree answered something unexpected")
+		return "", company.E(company.EGit, "git write-tree gave unexpected output")
 	}
 	return id, nil
 }

@@ -70,9 +70,9 @@ func (s *Store) readSettings(ctx context.Context, gitDir string) (all gitSetting
 	result, err := s.run(ctx, call{dir: cmp.Or(gitDir, gitlogin.NoRepository), personal: true,
 		args: []string{"config", "--show-scope", "--includes", "-z", "--list"}})
 	if err == nil && result.exit != 0 {
-		err = company.E(company.EGit, "the git configuration cannot be read").
+		err = company.E(company.EGit, "cannot read the git configuration").
 			Because(strings.TrimPrefix(result.failureReason(), "fatal: ")).
-			Fix("correct it: git config --list --show-origin shows the place").NeedsPerson()
+			Fix("fix it: git config --list --show-origin shows where").NeedsPerson()
 	}
 	if err != nil {
 		return nil, nil, err

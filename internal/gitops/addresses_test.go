@@ -187,7 +187,7 @@ func TestAddressesOfEveryScope(t *testing.T) {
 	}
 	write(filepath.Join(home, ".gitconfig"), "[remote \"origin\"\n")
 	_, err = b.mirror.RemoteURL(b.ctx, b.checkout)
-	requireCode(t, err, company.EGit, "configuration cannot be read")
+	requireCode(t, err, company.EGit, "cannot read the git configuration")
 }
 
 // The first url is fetched from, as by git.

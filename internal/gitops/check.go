@@ -49,8 +49,8 @@ func (c *checker) isAllowedPath(path string, tree bool) bool {
 // outsideError returns the error for a path that may not change.
 func (c *checker) outsideError(path string) error {
 	return company.E(company.EObjects, fmt.Sprintf("%q is outside of the folders of this task", path)).
-		Because("it is kept to " + strings.Join(c.only, ", ")).
-		Fix("undo the commit (git reset --soft HEAD~1), put that path back as origin/" +
+		Because("it may only change " + strings.Join(c.only, ", ")).
+		Fix("undo the commit (git reset --soft HEAD~1), restore that path from origin/" +
 			strings.TrimPrefix(BaseBranch, "refs/heads/") + " has it, and commit again; escalate when the task needs it")
 }
 
@@ -130,7 +130,7 @@ func checkCommitsSize(commits []Commit) error {
 	}
 	if size > maxCommitsSize {
 		return company.E(company.EObjects,
-			fmt.Sprintf("the new commits have more than %d MiB, which is their messages", maxCommitsSize>>20)).
+			fmt.Sprintf("the messages of the new commits have more than %d MiB", maxCommitsSize>>20)).
 			Fix("shorten the messages")
 	}
 	return nil
@@ -153,7 +153,7 @@ func pathError(path, reason string) error {
 	if len(path) > 300 {
 		path = path[:300] + "…"
 	}
-	return company.E(company.EObjects, fmt.Sprintf("%q %s", path, reason)).Fix("take it out of the commits and push again")
+	return company.E(company.EObjects, fmt.Sprintf("%q %s", path, reason)).Fix("remove it from the commits and push again")
 }
 
 // gitlinkError returns the error for a new or moved submodule. Usually a program that made the folder also ran git init
@@ -161,7 +161,7 @@ func pathError(path, reason string) error {
 func (c *checker) gitlinkError(path string) error {
 	folder := shellquote.QuoteArgument(path)
 	return company.E(company.EObjects,
-		fmt.Sprintf("folder %q has a git repository of its own, and is no submodule of the base", path)).
+		fmt.Sprintf("folder %q has a git repository and is not a submodule of the base", path)).
 		Because("its files are not in the commit").
 		Fix(fmt.Sprintf("undo the commit and remove that repository: git reset --soft %s~1 && git reset -q -- %s && "+
 			"rm -rf %s/.git; then commit again", c.now.Short(), folder, folder))

@@ -44,7 +44,7 @@ func (c *checkout) readBase(ctx context.Context, ref string) (BaseInfo, error) {
 	info.Branch = strings.TrimPrefix(full, "refs/heads/")
 	if !validRef(full) && !info.Detached {
 		return info, company.E(company.EInvalid,
-			fmt.Sprintf("the branch name %q has characters that the company does not handle", info.Branch)).
+			fmt.Sprintf("the branch name %q has unsupported characters", info.Branch)).
 			Fix("make a branch with a plain name: git switch -c <name>")
 	}
 	if info.OID, err = c.s.resolveRev(ctx, c.gitDir, full, "commit"); err != nil {
@@ -53,7 +53,7 @@ func (c *checkout) readBase(ctx context.Context, ref string) (BaseInfo, error) {
 				Fix("list them with: git branch")
 		} else if company.CodeOf(err) == company.ENotFound { // HEAD names it, so it existed
 			err = unusableRepoError("the repository is damaged").Because("the commit of " + info.Branch + " is missing").
-				Fix("git fsck lists the missing objects; mend it, or clone it anew")
+				Fix("git fsck lists the missing objects; repair it, or clone again")
 		}
 		return info, err
 	}
@@ -90,7 +90,7 @@ func (c *checkout) readBase(ctx context.Context, ref string) (BaseInfo, error) {
 func (c *checkout) explainHead(ctx context.Context, info BaseInfo) (BaseInfo, error) {
 	id, err := c.s.resolveRev(ctx, c.gitDir, "HEAD", "commit")
 	if company.CodeOf(err) == company.ENotFound {
-		return info, unusableRepoError(c.workTree + " has no commit yet").Because("the company works from a commit").
+		return info, unusableRepoError(c.workTree + " has no commit yet").Because("the company starts from a commit").
 			Fix("commit first: git add -A && git commit --allow-empty -m 'first commit'")
 	}
 	if err != nil {
@@ -196,7 +196,7 @@ const (
 // parseIndex parses ls-files --stage --debug: "mode oid stage TAB path NUL", then six lines of "  key: value", of
 // which mtime, size and flags are used.
 func parseIndex(out string) ([]indexed, error) {
-	bad := company.E(company.EGit, "git ls-files answered something unexpected")
+	bad := company.E(company.EGit, "git ls-files gave unexpected output")
 	var list []indexed
 	for out != "" {
 		var head, debug string

@@ -51,8 +51,8 @@ var (
 // ParseAddress parses an address. It refuses one that contains a login, because later fetches and pushes would not
 // have it and it would be stored beside the clone.
 func ParseAddress(s string) (Address, error) {
-	bad := company.E(company.EUsage, fmt.Sprintf("%q is no address of a repository", Mask(s))).
-		Fix("give an https://, ssh:// or file:// URL, or host:path")
+	bad := company.E(company.EUsage, fmt.Sprintf("invalid repository URL %q", Mask(s))).
+		Fix("use an https://, ssh:// or file:// URL, or host:path")
 	if oddURLRE.MatchString(s) || len(s) > 1000 {
 		return Address{}, bad
 	}
@@ -63,9 +63,9 @@ func ParseAddress(s string) (Address, error) {
 		return Address{}, bad
 	case strings.Contains(s, "://"):
 		if _, secret := address.User.Password(); secret || address.User != nil && address.Scheme != "ssh" {
-			return Address{}, company.E(company.EUsage, "the address holds a login: "+Mask(s)).
-				Because("it would be kept beside the clone").
-				Fix("leave it out; the login comes from the environment: company doctor says which")
+			return Address{}, company.E(company.EUsage, "the URL has a login: "+Mask(s)).
+				Because("it would be stored with the clone").
+				Fix("remove it; the login comes from the environment: company doctor shows which")
 		}
 		path, key = address.Path, address.Scheme+"://"+strings.ToLower(address.Host)+"/"
 	case scpLike(s):
@@ -117,7 +117,7 @@ func OpenClone(
 	ctx context.Context, cfg Config, folder *safedir.Folder, address Address, branch string,
 ) (string, error) {
 	if branch != "" && !validRef("refs/heads/"+branch) {
-		return "", company.E(company.EInvalid, fmt.Sprintf("%q cannot be a branch", branch)).
+		return "", company.E(company.EInvalid, fmt.Sprintf("invalid branch name %q", branch)).
 			Fix("name one of the repository's branches with --base")
 	}
 	store, done, err := openPassingStore(cfg)
@@ -142,7 +142,7 @@ func OpenClone(
 	}
 	defer unlock()
 	if err := removeHalfClones(own, address); err != nil {
-		return "", storeError("what an earlier clone left cannot be removed", err)
+		return "", storeError("the leftovers of an earlier clone cannot be removed", err)
 	}
 	settings, _, err := store.readSettings(ctx, "")
 	if err != nil {
@@ -192,8 +192,8 @@ func removeHalfClones(own *safedir.Folder, address Address) error {
 func openPassingStore(cfg Config) (*Store, func(), error) {
 	dir, err := os.MkdirTemp("", "company-look-")
 	if err != nil {
-		return nil, nil, company.E(company.EGit, "there is no room for git to work in").Wrap(err).
-			Fix("make room in " + os.TempDir())
+		return nil, nil, company.E(company.EGit, "cannot create a folder for git").Wrap(err).
+			Fix("free space in " + os.TempDir())
 	}
 	done := func() { _ = os.RemoveAll(dir) }
 	known := KnownHosts(cfg.Root)
@@ -273,8 +273,8 @@ func (c *clone) updateBranches(ctx context.Context, branch string) error {
 	}
 	is := known.config["remote."+c.a.s.cfg.Remote+".url"]
 	if now, err := ParseAddress(is); err != nil || now.key != c.at.key {
-		return company.E(company.EConflict, "the clone at "+c.path()+" has another remote by now").
-			Because("it is of " + cmp.Or(WithoutLogin(is), "none")).
+		return company.E(company.EConflict, "the clone at "+c.path()+" now has another remote").
+			Because("it is " + cmp.Or(WithoutLogin(is), "none")).
 			Fix("company submit --project " + c.path() + ", or set it back: git remote set-url").NeedsPerson()
 	}
 	_, head, err := c.a.listBranches(ctx, c.gitDir(), "")
@@ -283,7 +283,7 @@ func (c *clone) updateBranches(ctx context.Context, branch string) error {
 	}
 	if head == "" {
 		return company.E(company.ENotFound, WithoutLogin(c.at.URL)+" has no default branch with a commit").
-			Because("the company works from a commit").Fix("push a first commit").NeedsPerson()
+			Because("the company starts from a commit").Fix("push a first commit").NeedsPerson()
 	}
 	branches := []string{head}
 	if branch != "" && branch != head {
@@ -343,7 +343,7 @@ func (c *clone) judgeMove(ctx context.Context, branch string, tracked company.OI
 	}
 	r, err := c.a.s.run(ctx, call{dir: c.gitDir(), args: []string{"merge-base", "--is-ancestor", string(at), string(to)}})
 	if err == nil && r.exit != 0 {
-		err = company.E(company.EConflict, fmt.Sprintf("the clone has commits of its own on %s", branch)).
+		err = company.E(company.EConflict, fmt.Sprintf("the clone has its own commits on %s", branch)).
 			Because("they are in " + c.path()).
 			Fix("push them, or work from them as they are: company submit --project " + c.path()).NeedsPerson()
 	}
@@ -363,8 +363,8 @@ func (c *clone) checkOut(ctx context.Context, to company.OID) error {
 	}
 	result, err := c.a.s.run(ctx, call{dir: c.gitDir(), workTree: c.path(), args: args, limit: networkLimit})
 	if err == nil && result.exit != 0 {
-		err = company.E(company.EConflict, "the clone cannot be brought up to date").Because(result.failureReason()).
-			Fix("see git status in " + c.path() + ", and take away what is in the way").NeedsPerson()
+		err = company.E(company.EConflict, "the clone cannot be updated").Because(result.failureReason()).
+			Fix("see git status in " + c.path() + ", and remove what blocks the update").NeedsPerson()
 	}
 	if err == nil { // git does not sync work tree files, and an empty one looks like a person's change
 		err = safedir.SyncDisk(c.path())

@@ -98,10 +98,10 @@ func TestOpenClone(t *testing.T) {
 	writeFiles(t, path, map[string]string{"README": "mine\n"})
 	commitFiles(t, origin, "third", map[string]string{"README": "theirs\n"})
 	_, err = OpenClone(t.Context(), cfg, in, mustParse(t, url), "")
-	requireCode(t, err, company.EConflict, "cannot be brought up to date")
+	requireCode(t, err, company.EConflict, "the clone cannot be updated")
 	mine := commitFiles(t, path, "mine", nil)
 	_, err = OpenClone(t.Context(), cfg, in, mustParse(t, url), "")
-	requireCode(t, err, company.EConflict, "commits of its own on main")
+	requireCode(t, err, company.EConflict, "its own commits on main")
 	if head, _ := headOf(t, path, ""); head != mine {
 		t.Errorf("a person's commit is gone: %s", head)
 	}

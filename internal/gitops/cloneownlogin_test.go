@@ -122,5 +122,5 @@ func TestCloneWithOwnSSH(t *testing.T) {
 	}
 	b.store.cfg.Logins = nil
 	_, err = open()
-	requireCode(t, err, company.EAuth, "there is no way to log in at work")
+	requireCode(t, err, company.EAuth, "no login works for work")
 }

@@ -137,7 +137,7 @@ func (s *Store) run(ctx context.Context, c call) (result, error) {
 		return r, contextError(ctx, c.args[0])
 	}
 	if err != nil {
-		return r, company.E(company.EGit, "git "+c.args[0]+" could not be run").Because(r.stderr).Wrap(err)
+		return r, company.E(company.EGit, "git "+c.args[0]+" could not be started").Because(r.stderr).Wrap(err)
 	}
 	return r, nil
 }
@@ -197,7 +197,7 @@ func (r result) hadNoRoom() bool {
 // contextError returns the error for a git process that its context ended.
 func contextError(ctx context.Context, op string) error {
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return company.E(company.ETimeout, "git "+op+" took too long and was stopped").Wrap(context.Cause(ctx))
+		return company.E(company.ETimeout, "git "+op+" timed out").Wrap(context.Cause(ctx))
 	}
 	return context.Cause(ctx)
 }

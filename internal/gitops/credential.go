@@ -63,12 +63,12 @@ type credentialServer struct {
 func (a *remoteEndpoint) openCredentialServer(ctx context.Context) (*credentialServer, error) {
 	askR, askW, err := os.Pipe()
 	if err != nil {
-		return nil, company.E(company.EGit, "git cannot be given its credential").Wrap(err)
+		return nil, company.E(company.EGit, "cannot pass the credential to git").Wrap(err)
 	}
 	answerR, answerW, err := os.Pipe()
 	if err != nil {
 		_ = errors.Join(askR.Close(), askW.Close())
-		return nil, company.E(company.EGit, "git cannot be given its credential").Wrap(err)
+		return nil, company.E(company.EGit, "cannot pass the credential to git").Wrap(err)
 	}
 	ctx, stop := context.WithCancel(ctx)
 	server := &credentialServer{ask: askW, answer: answerR, ours: []*os.File{askR, answerW}, stop: stop}
@@ -121,7 +121,7 @@ func readQuestion(reader *bufio.Reader) (map[string]string, error) {
 func (a *remoteEndpoint) answerCredential(ctx context.Context, q map[string]string) string {
 	if q["protocol"] != a.protocols || !strings.EqualFold(q["host"], a.host) {
 		a.asked = authError(fmt.Sprintf("%s wants to log in at %s", a.host, Mask(q["host"]))).
-			Because("the credential is for " + a.host + " alone").Fix("see the address of the remote: git remote -v")
+			Because("the credential is only for " + a.host + "").Fix("see the address of the remote: git remote -v")
 		return ""
 	}
 	login, err := a.findLogin(ctx)
@@ -131,11 +131,11 @@ func (a *remoteEndpoint) answerCredential(ctx context.Context, q map[string]stri
 		a.asked = err
 		return ""
 	case password == "":
-		a.asked = authError("there is no credential for " + a.host).Because("it asks for one" + a.lackOfLogins()).
+		a.asked = authError("there is no credential for " + a.host).Because("the server asks for one" + a.lackOfLogins()).
 			Fix(a.s.howToLogin(a.url))
 		return ""
 	case strings.ContainsAny(user+password, "\n\r\x00"):
-		a.asked = authError("the credential for " + a.host + " cannot be used").Because("it has a line break in it").
+		a.asked = authError("invalid credential for " + a.host + "").Because("it has a line break in it").
 			Fix("set it again, without the line break")
 		return ""
 	}
@@ -205,12 +205,12 @@ func authError(message string) *company.Error {
 func (s *Store) checkKey() error {
 	p := s.cfg.DeployKey
 	if p == "" {
-		return authError("there is no deploy key").Because("git.credential is deploy_key, and no file is named").
+		return authError("there is no deploy key").Because("git.credential is deploy_key, but git.deploy_key_file is not set").
 			Fix("set git.deploy_key_file to the path of the private key")
 	}
 	fi, err := os.Stat(p)
 	if err != nil {
-		return authError("the deploy key cannot be read").Wrap(err).Fix("correct git.deploy_key_file")
+		return authError("cannot read the deploy key").Wrap(err).Fix("correct git.deploy_key_file")
 	}
 	st, ok := fi.Sys().(*syscall.Stat_t)
 	switch {
@@ -229,11 +229,11 @@ func (s *Store) checkKey() error {
 // checkAgent returns an error if the ssh agent is missing.
 func (s *Store) checkAgent() error {
 	if s.cfg.AgentSocket == "" {
-		return authError("there is no ssh agent").Because("git.credential is ssh_agent, and SSH_AUTH_SOCK is NOT SET").
+		return authError("there is no ssh agent").Because("git.credential is ssh_agent, but SSH_AUTH_SOCK is NOT SET").
 			Fix("eval $(ssh-agent) && ssh-add, or set git.credential: token or deploy_key")
 	}
 	if fi, err := os.Stat(s.cfg.AgentSocket); err != nil || fi.Mode()&os.ModeSocket == 0 {
-		return authError("the ssh agent does not answer").Because("SSH_AUTH_SOCK is no socket").Wrap(err).
+		return authError("the ssh agent does not answer").Because("SSH_AUTH_SOCK is not a socket").Wrap(err).
 			Fix("eval $(ssh-agent) && ssh-add")
 	}
 	return nil

@@ -78,7 +78,7 @@ func (s *Store) diffChanges(ctx context.Context, dir string, from, to company.OI
 
 // parseRaw parses ":oldmode newmode oldid newid status NUL path NUL" records.
 func parseRaw(raw []byte) ([]FileChange, error) {
-	bad := company.E(company.EGit, "git diff-tree answered something unexpected")
+	bad := company.E(company.EGit, "git diff-tree gave unexpected output")
 	var out []FileChange
 	fields := strings.Split(string(raw), "\x00")
 	for i := 0; i+1 < len(fields); i += 2 {

@@ -50,8 +50,8 @@ func judgeHeaders(commit Commit) error {
 	if strings.ContainsFunc(commit.Author.Name+commit.Author.Email+commit.Committer.Name+commit.Committer.Email,
 		isHiddenRune) {
 		return company.E(company.EObjects,
-			fmt.Sprintf("the commit %s has an author or a committer with a character that does not show", commit.OID.Short())).
-			Because("it would steer a reader's terminal, or hide text in it").
+			fmt.Sprintf("the commit %s has an author or a committer with an invisible character", commit.OID.Short())).
+			Because("it could control a reader's terminal, or hide text in it").
 			Fix("make it yours: git commit --amend --no-edit --reset-author, and push again")
 	}
 	if headersRE.MatchString(head) {
@@ -73,7 +73,7 @@ func (id Identity) checkCommit(commit Commit) error {
 	}{{"author", commit.Author}, {"committer", commit.Committer}} {
 		if !who.by.equalTo(id.Person) {
 			return company.E(company.EObjects,
-				fmt.Sprintf("the commit %s has the %s %q, and what you do is in the name of %q", commit.OID.Short(), who.as, who.by,
+				fmt.Sprintf("the commit %s has the %s %q, but must have %q", commit.OID.Short(), who.as, who.by,
 					id.Person)).
 				Fix("make it yours: git commit --amend --no-edit --reset-author; for several commits: git reset --soft to the " +
 					"one before them, then commit again")
@@ -143,6 +143,6 @@ func (s *Store) notSigned(r result) error {
 	if s.cfg.Sign == SignGPG {
 		fix = "see that this works here: echo | gpg -bsau " + s.cfg.SigningKey
 	}
-	return company.E(company.EGit, "a commit could not be signed").Because(r.failureReason()).
+	return company.E(company.EGit, "cannot sign a commit").Because(r.failureReason()).
 		Fix(fix + "; or set git.sign: none").NeedsPerson()
 }

@@ -49,7 +49,7 @@ func TestForgedAuthorsAreRefused(t *testing.T) {
 	}
 	for _, c := range [][2]Person{{ann, me}, {me, ann}, {ann, ann}, {look, me}} {
 		err := take(false, c[0], c[1], "not mine")
-		requireCode(t, err, company.EObjects, "in the name of")
+		requireCode(t, err, company.EObjects, "but must have")
 		if !strings.Contains(at(err).Hint, "--reset-author") {
 			t.Errorf("%#v", at(err))
 		}
@@ -168,7 +168,7 @@ func TestSigning(t *testing.T) {
 	// agent its public half is enough.
 	b.store.cfg.SigningKey = key("locked", "secret")
 	_, err = commit()
-	requireCode(t, err, company.EGit, "could not be signed")
+	requireCode(t, err, company.EGit, "cannot sign a commit")
 	if e := at(err); e.Class != company.HumanRequired || !strings.Contains(e.Hint, "passphrase") {
 		t.Errorf("%#v", e)
 	}
@@ -181,7 +181,7 @@ func TestSigning(t *testing.T) {
 	}
 	b.store.cfg.SigningKey = filepath.Join(dir, "nowhere")
 	_, err = commit()
-	requireCode(t, err, company.EGit, "could not be signed")
+	requireCode(t, err, company.EGit, "cannot sign a commit")
 
 	// gpg, with a key of its own home.
 	home, err := os.MkdirTemp("", "gpg-") // its agent's socket wants a short path
@@ -210,5 +210,5 @@ func TestSigning(t *testing.T) {
 	}
 	b.store.cfg.SigningKey = "nobody@nowhere"
 	_, err = commit()
-	requireCode(t, err, company.EGit, "could not be signed")
+	requireCode(t, err, company.EGit, "cannot sign a commit")
 }

@@ -71,7 +71,7 @@ func (m *Mirror) MergeTreeBy(ctx context.Context, ours, theirs, attributes compa
 	}
 	if result.exit > 1 || strings.TrimSpace(result.stderr) != "" {
 		return MergeResult{}, company.E(
-			company.EGit, fmt.Sprintf("%s and %s cannot be merged", ours.Short(), theirs.Short())).
+			company.EGit, fmt.Sprintf("cannot merge %s and %s", ours.Short(), theirs.Short())).
 			Because(result.failureReason())
 	}
 	merged, err := parseMerge(string(result.out), result.exit == 0)
@@ -83,7 +83,7 @@ func (m *Mirror) MergeTreeBy(ctx context.Context, ours, theirs, attributes compa
 // tree NUL (mode SP oid SP stage TAB path NUL)* NUL (n NUL path×n NUL type NUL message NUL)*
 // A clean merge is "tree NUL".
 func parseMerge(out string, clean bool) (MergeResult, error) {
-	bad := company.E(company.EGit, "git merge-tree answered something unexpected")
+	bad := company.E(company.EGit, "git merge-tree gave unexpected output")
 	tree, rest, ok := strings.Cut(out, "\x00")
 	res := MergeResult{Tree: company.OID(tree), Clean: clean}
 	if !ok || !res.Tree.Valid() || clean && rest != "" {
@@ -208,7 +208,7 @@ func (m *Mirror) CommitTree(ctx context.Context, spec CommitSpec) (company.OID, 
 	}
 	id := company.OID(result.outputText())
 	if !id.Valid() {
-		return "", company.E(company.EGit, "git commit-tree answered something unexpected")
+		return "", company.E(company.EGit, "git commit-tree gave unexpected output")
 	}
 	return id, nil
 }

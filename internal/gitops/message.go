@@ -87,18 +87,18 @@ func judgeMessage(commit Commit, may ...Person) error {
 	if index := strings.IndexFunc(commit.Message, isHiddenRune); index >= 0 {
 		r, _ := utf8.DecodeRuneInString(commit.Message[index:])
 		return refuse(
-			fmt.Sprintf("holds a character that does not show (U+%04X, line %d)", r,
+			fmt.Sprintf("has an invisible character (U+%04X, line %d)", r,
 				1+strings.Count(commit.Message[:index], "\n")),
-			"it would steer a reader's terminal, or hide text in it", "write it in letters that show")
+			"it could control a reader's terminal, or hide text in it", "use visible characters")
 	}
 	text := foldLetters(commit.Message)
 	if m := skipWords(text); m != "" {
 		return refuse(fmt.Sprintf("says %q", m), "servers at the origin would not test the commit then",
-			"leave those words out")
+			"remove those words")
 	}
 	if m := closingWords(text); m != "" {
 		return refuse(fmt.Sprintf("says %q", m),
-			"the forge would close that issue when the commit is merged, which is for people to say",
+			"the forge would close that issue when the commit is merged, which people decide",
 			"name the issue without that verb, or leave it out")
 	}
 	// A line that continues on an indented one is a single trailer.
@@ -106,7 +106,7 @@ func judgeMessage(commit Commit, may ...Person) error {
 		for _, m := range vouchRE.FindAllStringSubmatch(text, -1) {
 			if namesPerson(m) && !isAllowedSigner(m[2], may) {
 				return refuse(fmt.Sprintf("says %q", truncateRunes(strings.TrimSpace(m[0]), 120)), "only that person may say so",
-					"leave the line out: what has to be signed off is signed off by itself")
+					"remove the line: sign-offs are added automatically")
 			}
 		}
 	}

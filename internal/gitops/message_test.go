@@ -12,13 +12,13 @@ import (
 // hostileMessages are what an agent may be told to write, each with a word of
 // the refusal.
 var hostileMessages = map[string]string{
-	"clear \x1b[2J the screen":               "does not show",
+	"clear \x1b[2J the screen":               "invisible character",
 	"title \u202egnp.exe":                    "U+202E",
 	"zero\u200bwidth":                        "U+200B",
-	"tag \U000e0041 letters":                 "does not show",
-	"a bell \a":                              "does not show",
-	"carriage\rreturn":                       "does not show",
-	"not text \xff\xfe":                      "does not show",
+	"tag \U000e0041 letters":                 "invisible character",
+	"a bell \a":                              "invisible character",
+	"carriage\rreturn":                       "invisible character",
+	"not text \xff\xfe":                      "invisible character",
 	"x [skip ci]":                            "[skip ci]",
 	"x [ci skip]":                            "[ci skip]",
 	"x\n\n[NO CI]":                           "[NO CI]",
@@ -41,7 +41,7 @@ var hostileMessages = map[string]string{
 
 	"line\u2028separator":                          "U+2028",
 	"combining\u034fjoiner":                        "U+034F",
-	"bytes\U000e0101 in variations":                "does not show",
+	"bytes\U000e0101 in variations":                "invisible character",
 	"a filler\u3164":                               "U+3164",
 	"x [azpipelines skip]":                         "azpipelines",
 	"x [travis-ci skip]":                           "travis-ci",
@@ -177,9 +177,9 @@ func TestHeadersOfCommits(t *testing.T) {
 		"two addresses": {"author Acme Bot <bot@acme.example> <l@k.org> 1700000000 +0000\ncommitter " + ours,
 			"before its message"},
 		"a bell in the name": {"author Acme \aBot <bot@acme.example> 1700000000 +0000\ncommitter " + ours,
-			"does not show"},
+			"invisible character"},
 		"a reset in the address": {"author " + ours + "\ncommitter Acme Bot <\x1bbot@acme.example> 1700000000 +0000",
-			"does not show"},
+			"invisible character"},
 	} {
 		err := b.checkRaw(t, q, c[0], "x")
 		if company.CodeOf(err) != company.EObjects || !strings.Contains(err.Error(), c[1]) || at(err).Hint == "" {

@@ -73,7 +73,7 @@ func (m *Mirror) UpdateRef(ctx context.Context, ref string, new, old company.OID
 		return err
 	}
 	if !new.Valid() || old != "" && !old.Valid() {
-		return company.E(company.EInvalid, "a reference moves between full object ids only")
+		return company.E(company.EInvalid, "a reference needs full object ids to move")
 	}
 	if _, err := m.Resolve(ctx, string(new)); err != nil {
 		return err
@@ -98,7 +98,7 @@ func (m *Mirror) UpdateRef(ctx context.Context, ref string, new, old company.OID
 	failed := m.s.explainFailure("update-ref", result)
 	if !errors.Is(failed, syscall.ENOSPC) && strings.Contains(result.stderr, "cannot lock ref") {
 		// another writer was updating it at that moment
-		return company.E(company.EConflict, ref+" is being moved by another process").Because(result.failureReason())
+		return company.E(company.EConflict, ref+" is being changed by another process").Because(result.failureReason())
 	}
 	return failed
 }
@@ -135,7 +135,7 @@ func (m *Mirror) MergeBase(ctx context.Context, oid, b company.OID) (company.OID
 	}
 	if result.exit == 0 && len(strings.Fields(result.outputText())) > 1 {
 		return "", company.E(company.EObjects,
-			fmt.Sprintf("the history of %s goes around the base %s: there are several merge bases", b.Short(), oid.Short())).
+			fmt.Sprintf("the history of %s bypasses the base %s: there are several merge bases", b.Short(), oid.Short())).
 			Fix("commit on top of the base")
 	}
 	if result.exit == 1 && result.stderr == "" {
@@ -164,7 +164,7 @@ func (m *Mirror) CountUpTo(ctx context.Context, to company.OID, limit int) (int,
 	}
 	n, err := strconv.Atoi(strings.TrimSpace(result.outputText()))
 	if err != nil {
-		return 0, company.E(company.EGit, "git rev-list counts no commits").Wrap(err)
+		return 0, company.E(company.EGit, "git rev-list gave no count").Wrap(err)
 	}
 	return n, nil
 }
@@ -230,7 +230,7 @@ func (m *Mirror) HasFolders(ctx context.Context, at company.OID, paths []string)
 			return err
 		}
 		if result.exit != 0 || !strings.HasSuffix(string(result.out), "\t"+p+"\x00") {
-			return company.E(company.ENotFound, fmt.Sprintf("git.paths names %q, and %s has no such folder", p, at.Short())).
+			return company.E(company.ENotFound, fmt.Sprintf("git.paths names %q, but %s has no such folder", p, at.Short())).
 				Fix("correct git.paths, or commit the folder first")
 		}
 	}
@@ -250,16 +250,16 @@ func (s *Store) listTree(ctx context.Context, dir, treeish string) ([]Entry, err
 		meta, name, ok := bytes.Cut(line, []byte{'\t'})
 		f := strings.Fields(string(meta))
 		if !ok || len(f) != 4 {
-			return nil, company.E(company.EGit, "git ls-tree answered something unexpected")
+			return nil, company.E(company.EGit, "git ls-tree gave unexpected output")
 		}
 		mode, err := strconv.ParseInt(f[0], 8, 32)
 		if err != nil {
-			return nil, company.E(company.EGit, "git ls-tree answered something unexpected").Wrap(err)
+			return nil, company.E(company.EGit, "git ls-tree gave unexpected output").Wrap(err)
 		}
 		entry := Entry{Path: string(name), Mode: int(mode), OID: company.OID(f[2])}
 		if f[3] != "-" {
 			if entry.Size, err = strconv.ParseInt(f[3], 10, 64); err != nil {
-				return nil, company.E(company.EGit, "git ls-tree answered something unexpected").Wrap(err)
+				return nil, company.E(company.EGit, "git ls-tree gave unexpected output").Wrap(err)
 			}
 		}
 		out = append(out, entry)

@@ -78,7 +78,7 @@ func (a *remoteEndpoint) explainFailure(ctx context.Context, doing string, r res
 		return a.asked
 	case a.host == "":
 		return company.E(company.EGit, fmt.Sprintf("the remote %s could not be %s", where, doing)).Because(said).
-			Fix("see that it is there and yours to read: git remote -v")
+			Fix("check that it exists and that you may read it: git remote -v")
 	case hostKeyRE.MatchString(r.stderr):
 		if a.ssh != nil {
 			return a.ownHostKeyRefused(ctx, r)
@@ -86,7 +86,7 @@ func (a *remoteEndpoint) explainFailure(ctx context.Context, doing string, r res
 		return a.hostKeyRefused(ctx)
 	case scopeRE.MatchString(r.stderr):
 		return authError(where + " does not let this credential do that").Because(firstMatch(scopeRE, r.stderr)).
-			Fix("give it the permission that is named, or take such files out of the work; then approve to try again")
+			Fix("give it the named permission, or remove such files from the work; then approve to try again")
 	case certRE.MatchString(r.stderr):
 		return company.E(company.EGit, "the certificate of "+where+" is not trusted").Because(said).
 			Fix("export SSL_CERT_FILE=<file of the authority that signed it>").NeedsPerson()

@@ -61,7 +61,7 @@ func TestFullDiskIsToldAsOne(t *testing.T) {
 	if _, err := io.Copy(fill, endless{}); !errors.Is(err, syscall.ENOSPC) {
 		t.Fatal(err)
 	}
-	full("no room for git") // git makes its folders, and writes its files in vain
+	full("cannot create a folder for git") // git makes its folders, and writes its files in vain
 	for err = error(nil); err == nil; {
 		_, err = os.MkdirTemp(disk, "")
 	}

@@ -176,7 +176,7 @@ func TestLargeAndUnrelated(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = b.mirror.MergeTree(b.ctx, b.base.OID, info.OID)
-	requireCode(t, err, company.EGit, "cannot be merged", "unrelated histories")
+	requireCode(t, err, company.EGit, "cannot merge", "unrelated histories")
 	_, err = b.mirror.MergeBase(b.ctx, b.base.OID, info.OID)
 	requireCode(t, err, company.ENotFound, "share no history")
 }

@@ -39,7 +39,7 @@ func lookAt(cfg Config, projectID, sourcePath string) (*Mirror, error) {
 		return nil, err
 	}
 	if !projectRE.MatchString(projectID) {
-		return nil, company.E(company.EInvalid, fmt.Sprintf("%q is not a project id", projectID))
+		return nil, company.E(company.EInvalid, fmt.Sprintf("invalid project id %q", projectID))
 	}
 	none := company.E(company.ENotFound, "nothing of "+projectID+" has been fetched yet")
 	own, err := safedir.Open(filepath.Clean(cfg.Root))
@@ -74,7 +74,7 @@ func ViewAs(
 		return nil, info, nil, err
 	}
 	if ref != "" && !validRef("refs/heads/"+ref) {
-		return nil, info, nil, company.E(company.EInvalid, fmt.Sprintf("%q cannot be a branch", ref)).
+		return nil, info, nil, company.E(company.EInvalid, fmt.Sprintf("invalid branch name %q", ref)).
 			Fix("list them with: git branch")
 	}
 	root, err := os.MkdirTemp("", "company-look-")
@@ -88,8 +88,8 @@ func ViewAs(
 		}
 	}()
 	if err != nil {
-		return nil, info, nil, company.E(company.EGit, "there is no room to look at the repository").Wrap(err).
-			Fix("make room in " + os.TempDir())
+		return nil, info, nil, company.E(company.EGit, "cannot create a folder to read the repository").Wrap(err).
+			Fix("free space in " + os.TempDir())
 	}
 	store := &Store{cfg: Config{Remote: remote, Personal: personal}, root: root, git: git, locks: map[string]*repoLock{}}
 	checkout, err := store.openCheckout(ctx, checkoutPath)

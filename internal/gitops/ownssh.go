@@ -73,8 +73,8 @@ func (a *remoteEndpoint) ownHostKeyRefused(ctx context.Context, r result) error 
 		now = "it shows " + strings.Join(seen, ", ")
 	}
 	if strings.Contains(r.stderr, "HAS CHANGED") {
-		return company.E(company.EHostKey, "the ssh server "+server+" has another key than before").
-			Because("your own ssh knows another one; " + now + ". Another server may stand in between").
+		return company.E(company.EHostKey, "the ssh server "+server+" has a new key").
+			Because("your own ssh knows another key; " + now + ". This may be another server").
 			Fix("ask the server's operator; only if the change is theirs: ssh-keygen -R " + hostName(server) + ", then " +
 				a.sshByHand()).NeedsPerson()
 	}

@@ -81,7 +81,7 @@ func TestOwnSSH(t *testing.T) {
 	// Off, the name of an alias is a server's, and no way leads there.
 	own := b.store.cfg.Logins
 	b.store.cfg.Logins = nil
-	requireCode(t, push(), company.EAuth, "there is no way to log in at work")
+	requireCode(t, push(), company.EAuth, "no login works for work")
 	if !strings.Contains(at(push()).Hint, "git.use_my_logins") {
 		t.Errorf("%#v", at(push()))
 	}
@@ -98,7 +98,7 @@ func TestOwnSSH(t *testing.T) {
 	// The server has another key now.
 	sshd.NewHostKey(t)
 	writeFiles(t, home, map[string]string{"known_hosts": line})
-	requireCode(t, push(), company.EHostKey, "another key than before", "SHA256:")
+	requireCode(t, push(), company.EHostKey, "has a new key", "SHA256:")
 }
 
 // A key of a stranger, one with a passphrase and no key at all end at once; the agent's
@@ -186,7 +186,7 @@ func TestOwnRewrites(t *testing.T) {
 	for _, to := range []string{"ext::sh -c 'touch " + home + "/ran' ", "-oProxyCommand=x:", "http://git.example.com/"} {
 		writeFiles(t, home, map[string]string{".gitconfig": "[url \"" + to + "\"]\n\tinsteadOf = https://git.invalid/\n"})
 		_, err := b.mirror.FetchBase(b.ctx, nil, Source{URL: url}, "")
-		requireCode(t, err, company.EInvalid, "cannot be used as a remote")
+		requireCode(t, err, company.EInvalid, "invalid remote")
 	}
 	if _, err := os.Stat(filepath.Join(home, "ran")); err == nil {
 		t.Error("a remote helper ran")

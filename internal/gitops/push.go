@@ -28,7 +28,7 @@ func (m *Mirror) Push(
 		return "", protectedRefError(ref) // refs/company/* stays at home
 	}
 	if !new.Valid() || expectOld != "" && !expectOld.Valid() {
-		return "", company.E(company.EInvalid, "a push moves between full object ids only")
+		return "", company.E(company.EInvalid, "a push needs full object ids")
 	}
 	if _, err := m.Resolve(ctx, string(new)); err != nil {
 		return "", err
@@ -45,7 +45,7 @@ func (m *Mirror) Push(
 	}
 	if head == branch && len(refs) > 0 { // an empty remote's HEAD names a branch that does not exist
 		return "", company.E(company.EProtected, fmt.Sprintf("%q is the default branch of the remote", branch)).
-			Because("only people move it, by a pull request").Fix("set git.integration_branch to another name, such as develop")
+			Because("only people change it, with a pull request").Fix("set git.integration_branch to another name, such as develop")
 	}
 	at = refs[ref]
 	switch {
@@ -56,7 +56,7 @@ func (m *Mirror) Push(
 	case at != new && at == expectOld:
 		held, err := m.IsAncestor(ctx, at, new)
 		if err != nil || !held {
-			return at, company.E(company.EConflict, "the push would drop commits of the remote's "+branch).
+			return at, company.E(company.EConflict, "the push would drop commits of the remote branch "+branch).
 				Because(fmt.Sprintf("it is at %s, which %s does not contain", at.Short(), new.Short())).Wrap(err)
 		}
 	}
@@ -91,7 +91,7 @@ func (a *remoteEndpoint) pushRefused(ctx context.Context, r result, branch strin
 	said := rejectionReason(string(r.out))
 	switch {
 	case strings.Contains(said, "(stale info)") && at != "" && expected == "":
-		return company.E(company.EConflict, "the remote has a branch "+branch+" already").
+		return company.E(company.EConflict, "the remote already has a branch "+branch).
 			Because("it is at " + at.Short() + ", which is not the work of this task")
 	case strings.Contains(said, "(stale info)"):
 		return company.E(company.EConflict, "the remote's "+branch+" has moved on").

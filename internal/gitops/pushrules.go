@@ -107,7 +107,7 @@ func clashingBranch(branch, said, text string) *company.Error {
 	}
 	if !strings.Contains(branch, "/") || clashRE.MatchString(text) {
 		return company.E(company.EConflict,
-			"the remote has branches below "+branch+"/, so that it cannot have one of that name").
+			"the remote has branches below "+branch+"/, so it cannot have one of that name").
 			Because(said).Fix("delete them at the remote, or set git.integration_branch to another name, and approve")
 	}
 	return company.E(company.EConflict, "the remote has a branch whose name is a folder of "+branch+", or below it").
@@ -117,7 +117,7 @@ func clashingBranch(branch, said, text string) *company.Error {
 // folderTaken returns the error for a name below a branch.
 func folderTaken(existing, name string) *company.Error {
 	return company.E(company.EConflict,
-		fmt.Sprintf("the remote has a branch %s, so that it cannot have %s below it", existing, name)).
-		Because("git keeps a branch as a file, and this one would have to be a folder").
+		fmt.Sprintf("the remote has a branch %s, so it cannot have %s below it", existing, name)).
+		Because("git stores a branch as a file, and this one would have to be a folder").
 		Fix(fmt.Sprintf("set git.integration_branch to a name that does not begin with %s/, and approve", existing))
 }

@@ -189,7 +189,7 @@ func (s *Store) quarantineDir(run company.RunID) string {
 // are in the mirror.
 func (s *Store) DropQuarantine(ctx context.Context, run company.RunID) error {
 	if !run.Valid() {
-		return company.E(company.EInvalid, fmt.Sprintf("%q is not a run id", string(run)))
+		return company.E(company.EInvalid, fmt.Sprintf("invalid run id %q", string(run)))
 	}
 	dir := s.quarantineDir(run)
 	unlock, err := s.lockRepo(ctx, dir)
@@ -308,7 +308,7 @@ func (q *Quarantine) Head(ctx context.Context, branch string) (OID, bool, error)
 	}
 	if len(all) > 1 {
 		return "", false, company.E(company.EConflict, fmt.Sprintf("run %s pushed %d branches", q.run, len(all))).
-			Because("which one is the result cannot be told")
+			Because("it is unclear which one is the result")
 	}
 	for _, id := range all {
 		return id, true, nil
@@ -407,7 +407,7 @@ func (m *Mirror) Take(ctx context.Context, quarantine *Quarantine, oid OID, dst 
 		ctx, fetchSpec{url: "file://" + quarantine.dir, global: global, protocols: "file", oid: oid,
 			config: append(strictFsck(), quarantine.fsckOfBase("fetch", m.dir)...)}); err != nil {
 		return Taken{}, company.E(company.EObjects,
-			fmt.Sprintf("the commit %s of run %s cannot be taken", oid.Short(), quarantine.run)).Wrap(err)
+			fmt.Sprintf("cannot take the commit %s of run %s", oid.Short(), quarantine.run)).Wrap(err)
 	}
 	taken := Taken{OID: oid}
 	if taken.Base, err = m.MergeBase(ctx, quarantine.base, oid); err != nil {

@@ -392,7 +392,7 @@ func TestHistoryAroundTheBaseIsRefused(t *testing.T) {
 		head := plant(t, q, mktree(t, q, append([]string{"100644 blob " + blob(t, q, "x") + "\twork"}, tree...)...),
 			parents...)
 		_, err := b.mirror.Take(b.ctx, q, head, ResultRef(run1))
-		requireCode(t, err, company.EObjects, "around the base")
+		requireCode(t, err, company.EObjects, "bypasses the base")
 	}
 	// On top of the base the same tree shows what it does.
 	head := plant(t, q, mktree(t, q, tree...), b.base.OID)

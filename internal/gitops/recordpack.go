@@ -59,7 +59,7 @@ func (r *refusingWriter) Write(p []byte) (int, error) {
 // root. It fails with EObjects if the pack is damaged.
 func UnpackMirror(ctx context.Context, root, projectID string, pack io.Reader) error {
 	if !projectRE.MatchString(projectID) {
-		return company.E(company.EInvalid, fmt.Sprintf("%q is not a project id", projectID))
+		return company.E(company.EInvalid, fmt.Sprintf("invalid project id %q", projectID))
 	}
 	store, err := Open(Config{Root: root})
 	if err != nil {
@@ -70,7 +70,7 @@ func UnpackMirror(ctx context.Context, root, projectID string, pack io.Reader) e
 			ctx, call{dir: tmp, args: []string{"index-pack", "--stdin", "--keep=record"}, stdin: pack, limited: true,
 				limit: packLimit})
 		if err != nil && ctx.Err() == nil {
-			return company.E(company.EObjects, "the objects of the record are no sound pack").Wrap(err)
+			return company.E(company.EObjects, "the objects of the record are not a valid pack").Wrap(err)
 		}
 		return err
 	})

@@ -159,10 +159,10 @@ func IntegrationBranch(prefix string, task company.TaskID, office string) (strin
 		return "", err
 	}
 	if !task.Valid() {
-		return "", company.E(company.EInvalid, fmt.Sprintf("%q is not a task id", string(task)))
+		return "", company.E(company.EInvalid, fmt.Sprintf("invalid task id %q", string(task)))
 	}
 	if !officeRE.MatchString(office) {
-		return "", company.E(company.EInvalid, fmt.Sprintf("%q is not an office id", office)).
+		return "", company.E(company.EInvalid, fmt.Sprintf("invalid office id %q", office)).
 			Fix("it has four letters or digits of base32, such as k3fq")
 	}
 	return prefix + "-" + string(task) + "-" + office, nil
@@ -176,8 +176,8 @@ func isTaskBranch(branch string) bool {
 }
 
 func protectedRefError(ref string) *company.Error {
-	return company.E(company.EProtected, fmt.Sprintf("%q is not for the company to move", ref)).
-		Because("it writes its own branches only, never main or master").
+	return company.E(company.EProtected, fmt.Sprintf("the company never moves %q", ref)).
+		Because("it writes only its own branches, never main or master").
 		Fix("set git.integration_branch to another name, such as develop")
 }
 

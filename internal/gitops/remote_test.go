@@ -332,7 +332,7 @@ func TestSSHWithDeployKey(t *testing.T) {
 	old := keys[0].Fingerprint()
 	sshd.NewHostKey(t)
 	err = fetch()
-	requireCode(t, err, company.EHostKey, "another key than before", old)
+	requireCode(t, err, company.EHostKey, "has a new key", old)
 	if !strings.Contains(at(err).Hint, "--replace") || strings.Contains(sshd.Log(), "Accepted") {
 		t.Errorf("%#v", at(err))
 	}

@@ -44,7 +44,7 @@ func (m *Mirror) Merged(ctx context.Context, run company.RunID) (bool, error) {
 // removes the rest. A missing reference is not an error.
 func (m *Mirror) DropResult(ctx context.Context, run company.RunID) error {
 	if !run.Valid() {
-		return company.E(company.EInvalid, "that is not a run id: "+string(run))
+		return company.E(company.EInvalid, "invalid run id "+string(run))
 	}
 	unlock, err := m.s.lockRepo(ctx, m.dir)
 	if err != nil {

@@ -85,7 +85,7 @@ type PackRequest struct {
 // process with all its children. A refused push is not an error here, since the client gets the answer.
 func (q *Quarantine) Pack(ctx context.Context, req PackRequest) error {
 	if req.Service != UploadPack && req.Service != ReceivePack {
-		return company.E(company.EInvalid, fmt.Sprintf("%q is not a pack service", string(req.Service)))
+		return company.E(company.EInvalid, fmt.Sprintf("unknown pack service %q", string(req.Service)))
 	}
 	if err := q.s.checkUntampered(q.dir); err != nil {
 		return err
@@ -107,7 +107,7 @@ func (q *Quarantine) Pack(ctx context.Context, req PackRequest) error {
 		return q.runPackProcess(ctx, c, req, nil)
 	}
 	if req.Judge == nil {
-		return company.E(company.EInternal, "a push needs a judge")
+		return company.E(company.EInternal, "a push needs a check")
 	}
 	if n, err := q.pushedBytes(); err != nil || n > MaxRunBytes {
 		return company.E(company.EObjects,
@@ -153,14 +153,14 @@ func (q *Quarantine) receivePush(ctx context.Context, c call, req PackRequest) e
 	unblock()
 	if refused := err == nil || company.CodeOf(err) == company.EObjects; refused && !asked && sent.hasUpdates() {
 		if reason := cmp.Or(noRoomReason(said.head), noRoomReason([]byte(fmt.Sprint(err)))); reason != "" {
-			err = company.E(company.EGit, "the host's disk has no room for what was pushed").Because(reason).Wrap(syscall.ENOSPC)
+			err = company.E(company.EGit, "the host's disk has no space for the push").Because(reason).Wrap(syscall.ENOSPC)
 			if req.NoRoom != nil {
 				req.NoRoom(err)
 			}
 			return err
 		}
 		if err == nil && req.Refused != nil {
-			req.Refused(company.E(company.EObjects, "git does not take what was pushed").Because(said.refusalReason()))
+			req.Refused(company.E(company.EObjects, "git rejected the push").Because(said.refusalReason()))
 		}
 	}
 	if unsent := said.releaseHeld(); err == nil {
@@ -258,7 +258,7 @@ func (q *Quarantine) runPackProcess(ctx context.Context, c call, req PackRequest
 		started()
 	}
 	if err != nil {
-		return company.E(company.EGit, string(req.Service)+" could not be run").Wrap(err)
+		return company.E(company.EGit, string(req.Service)+" could not be started").Wrap(err)
 	}
 	// The copy runs here and not in exec, because exec's Wait would hang on a client that neither sends nor hangs up
 	// after the process has ended.
@@ -282,7 +282,7 @@ func (q *Quarantine) runPackProcess(ctx context.Context, c call, req PackRequest
 	case broken:
 		return contextError(ctx, c.args[0])
 	case err != nil && req.Service == UploadPack:
-		return company.E(company.EGit, string(req.Service)+" ended with an error").
+		return company.E(company.EGit, string(req.Service)+" failed").
 			Because(Mask(strings.TrimSpace(errOut.String()))).Wrap(err)
 	case err != nil:
 		return company.E(company.EObjects, "the push was refused by git").
@@ -335,7 +335,7 @@ func (q *Quarantine) answerHook(ctx context.Context, ask io.Reader, reply io.Wri
 func (q *Quarantine) checkPush(ctx context.Context, objects string, updates []RefUpdate, req PackRequest) error {
 	own := filepath.Join(q.dir, "objects")
 	if rel, err := filepath.Rel(own, objects); err != nil || !filepath.IsLocal(rel) || rel == "." {
-		return company.E(company.EInternal, "the push is not where it should be")
+		return company.E(company.EInternal, "the pushed objects are in the wrong place")
 	}
 	env := []string{"GIT_OBJECT_DIRECTORY=" + objects, "GIT_ALTERNATE_OBJECT_DIRECTORIES=" + own}
 	ctx, cancel := context.WithTimeout(ctx, objectsTimeout)
@@ -381,7 +381,7 @@ func readPush(r io.Reader) (string, []RefUpdate, error) {
 		f := strings.SplitN(lines.Text(), " ", 3)
 		if len(f) != 3 || !OID(f[0]).Valid() || !OID(f[1]).Valid() || len(updates) >= maxRefLines {
 			return "", nil, company.E(company.EInvalid,
-				fmt.Sprintf("the push has more than %d references, or odd ones", maxRefLines))
+				fmt.Sprintf("the push has more than %d references, or invalid ones", maxRefLines))
 		}
 		updates = append(updates, RefUpdate{Old: OID(f[0]), New: OID(f[1]), Ref: f[2]})
 	}

@@ -72,7 +72,7 @@ func (m *Mirror) completeHistory(ctx context.Context, c *checkout, info BaseInfo
 			return err
 		}
 		if result.exit != 0 || len(result.out) == 0 {
-			return shallowError(fmt.Sprintf("its history is cut off at %s, and the remote %s does not have all of what is "+
+			return shallowError(fmt.Sprintf("its history is cut off at %s, and the remote %s does not have everything "+
 				"before that commit", id.Short(), Mask(info.RemoteURL)))
 		}
 	}

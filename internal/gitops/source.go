@@ -48,9 +48,9 @@ func (m *Mirror) FetchBase(ctx context.Context, log *OpLog, source Source, ref s
 	}
 	switch {
 	case source.URL != "" && source.Path != "" || source == Source{}:
-		return BaseInfo{}, company.E(company.EInvalid, "a source is a path or a URL")
+		return BaseInfo{}, company.E(company.EInvalid, "a source must be a path or a URL")
 	case ref != "" && (!validRef("refs/heads/" + ref)):
-		return BaseInfo{}, company.E(company.EInvalid, fmt.Sprintf("%q cannot be a branch", ref))
+		return BaseInfo{}, company.E(company.EInvalid, fmt.Sprintf("invalid branch name %q", ref))
 	case source.URL != "":
 		return m.fetchURL(ctx, source.URL, ref)
 	}
@@ -254,7 +254,7 @@ func sha256Refused() error {
 }
 
 func bareRefused(dir string) error {
-	return unusableRepoError(dir + " is a bare repository").Because("the company works on checkouts").
+	return unusableRepoError(dir + " is a bare repository").Because("the company needs a checkout").
 		Fix("clone it, and start in the clone")
 }
 
@@ -265,7 +265,7 @@ func (s *Store) findCheckout(p string) (*checkout, error) {
 		dir, err = filepath.EvalSymlinks(dir)
 	}
 	if err != nil {
-		return nil, company.E(company.ENotFound, fmt.Sprintf("%q cannot be opened", p)).Wrap(err)
+		return nil, company.E(company.ENotFound, fmt.Sprintf("cannot open %q", p)).Wrap(err)
 	}
 	for start := dir; ; dir = filepath.Dir(dir) {
 		if isGitDir(dir) {
@@ -328,7 +328,7 @@ func readGitFile(file string) ([]byte, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() || info.Size() > maxGitFile {
-		return nil, fmt.Errorf("%s is no regular file of at most %d MiB", file, maxGitFile>>20)
+		return nil, fmt.Errorf("%s is not a regular file of at most %d MiB", file, maxGitFile>>20)
 	}
 	return os.ReadFile(file)
 }

@@ -232,15 +232,15 @@ func TestSourcesRefused(t *testing.T) {
 		hint string
 	}{
 		{"none", company.ENotFound, "not in a git repository", "git init"},
-		{"missing", company.ENotFound, "cannot be opened", ""},
+		{"missing", company.ENotFound, "cannot open", ""},
 		{"unborn", company.EGit, "no commit yet", "commit first"},
 		{"bare", company.EGit, "bare", "clone"},
 		{"shallow", company.EGit, "shallow", "git fetch --unshallow"},
 		{"partial", company.EGit, "partial", "full clone"},
 		{"sha256", company.EGit, "SHA-256", "sha1"},
 		{"detached", company.EInvalid, "not on a branch", "--base"},
-		{"pipe", company.EGit, "no regular file of at most 16 MiB", ""},
-		{"linked", company.EGit, "no regular file of at most 16 MiB", ""},
+		{"pipe", company.EGit, "not a regular file of at most 16 MiB", ""},
+		{"linked", company.EGit, "not a regular file of at most 16 MiB", ""},
 		{"corrupt", company.EGit, "", ""},
 	} {
 		info, err := b.mirror.FetchBase(b.ctx, nil, Source{Path: at(c.name)}, "")
@@ -355,9 +355,9 @@ func TestCanariesNeverFire(t *testing.T) {
 		old, readErr := os.ReadFile(p)
 		writeFiles(t, b.mirror.Dir(), map[string]string{name: content})
 		_, err := b.mirror.MergeTree(b.ctx, ours, theirs)
-		requireCode(t, err, company.EGit, "not as the company made it")
+		requireCode(t, err, company.EGit, "was changed")
 		_, err = b.mirror.ReadFile(b.ctx, ours, "f")
-		requireCode(t, err, company.EGit, "not as the company made it")
+		requireCode(t, err, company.EGit, "was changed")
 		if readErr == nil {
 			err = os.WriteFile(p, old, 0o600)
 		} else {

@@ -106,8 +106,8 @@ func splitHost(host string) (name, port string, err error) {
 	name = strings.Trim(name, "[]")
 	if name == "" || len(name) > 253 || strings.HasPrefix(name, "-") || strings.ContainsAny(name, " \t\r\n\x00/@*?!,|#") ||
 		strings.Trim(port, "0123456789") != "" || port == "" {
-		return "", "", company.E(company.EUsage, fmt.Sprintf("%q is not a host", host)).
-			Fix("give a name, or name:port, such as git.example.com:2222")
+		return "", "", company.E(company.EUsage, fmt.Sprintf("invalid host %q", host)).
+			Fix("use a name, or name:port, such as git.example.com:2222")
 	}
 	return name, port, nil
 }
@@ -164,7 +164,7 @@ func AcceptHost(root, host string, keys []HostKey) error {
 			return err
 		}
 		return company.E(company.EGit, "the known hosts cannot be written").Wrap(err).
-			Fix("see that " + root + " is yours to write")
+			Fix("check that you may write to " + root)
 	}
 	dir, err := safedir.Make(filepath.Clean(root))
 	if err != nil {
@@ -214,8 +214,8 @@ func (a *remoteEndpoint) hostKeyRefused(ctx context.Context) error {
 		for _, k := range known {
 			was = append(was, k.Fingerprint())
 		}
-		refused = company.E(company.EHostKey, fmt.Sprintf("the ssh server %s has another key than before", host)).
-			Because("accepted was " + strings.Join(was, ", ") + "; " + now + ". Another server may stand in between").
+		refused = company.E(company.EHostKey, fmt.Sprintf("the ssh server %s has a new key", host)).
+			Because("accepted was " + strings.Join(was, ", ") + "; " + now + ". This may be another server").
 			Fix("ask the server's operator; only if the change is theirs: company git trust-host --replace " + host)
 	}
 	return refused.NeedsPerson()

@@ -29,7 +29,7 @@ func (s *Store) removeStaleLocks() error {
 			err = s.own.Remove(name)
 		}
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return storeError("a lock that git has left cannot be removed", err)
+			return storeError("a leftover lock of git cannot be removed", err)
 		}
 	}
 	return nil

@@ -105,14 +105,14 @@ func Open(cfg Config) (*Store, error) {
 	}
 	if cfg.Folder == nil {
 		if cfg.Folder, err = safedir.Make(filepath.Clean(cfg.Root)); err != nil {
-			return nil, storeError("the git store cannot be made", err)
+			return nil, storeError("the git store cannot be created", err)
 		}
 	}
 	store := &Store{cfg: cfg, root: cfg.Folder.Path(), own: cfg.Folder, git: git, known: KnownHosts(cfg.Root),
 		locks: map[string]*repoLock{}}
 	for _, dir := range []string{store.homeDir(), store.hooksDir(), store.seedsDir(), store.runsDir(), store.tempDir()} {
 		if err := store.own.Mkdir(store.relName(dir)); err != nil {
-			return nil, storeError("the git store cannot be made", err)
+			return nil, storeError("the git store cannot be created", err)
 		}
 	}
 	if !cfg.Guest {
@@ -252,7 +252,7 @@ type repoLock struct {
 func (s *Store) createRepo(ctx context.Context, dir, branch string, fill func(tmp string) error) error {
 	tmp := filepath.Join(s.tempDir(), "repo-"+rand.Text())
 	if err := s.own.Mkdir(s.relName(tmp)); err != nil {
-		return storeError("no repository can be made", err)
+		return storeError("a repository cannot be created", err)
 	}
 	defer func() { _ = s.own.RemoveAll(s.relName(tmp)) }()
 	repo := filepath.Join(tmp, "r.git")
@@ -263,7 +263,7 @@ func (s *Store) createRepo(ctx context.Context, dir, branch string, fill func(tm
 	// Git does not fsync these two files.
 	for name, text := range map[string]string{"config": repoConfig, "HEAD": "ref: refs/heads/" + branch + "\n"} {
 		if err := s.own.WriteFile(s.relName(repo)+"/"+name, []byte(text), 0o600); err != nil {
-			return storeError("no repository can be made", err)
+			return storeError("a repository cannot be created", err)
 		}
 	}
 	if fill != nil {
@@ -272,7 +272,7 @@ func (s *Store) createRepo(ctx context.Context, dir, branch string, fill func(tm
 		}
 	}
 	if err := s.own.Rename(s.relName(repo), s.relName(dir)); err != nil {
-		return storeError("no repository can be made", err)
+		return storeError("a repository cannot be created", err)
 	}
 	return nil
 }
@@ -292,7 +292,7 @@ func (s *Store) verifyRepo(dir string) error {
 		return nil // not created yet; git itself reports it if it is missing
 	}
 	if err != nil {
-		return tamperedError(dir, "it is no plain directory").Wrap(err)
+		return tamperedError(dir, "it is not a plain directory").Wrap(err)
 	}
 	defer repo.Close()
 	for _, name := range []string{"info/attributes", "info/grafts", "objects/info/alternates",
@@ -337,16 +337,16 @@ func (s *Store) checkOwnFiles() error {
 			return storeError("the git store cannot be read", err)
 		}
 		if string(got) != program.text {
-			return company.E(company.EGit, program.path+" is not as the company wrote it").
+			return company.E(company.EGit, program.path+" was changed").
 				Because("another program wrote there").
-				Fix("look where it comes from (git -C . ls-files .company), and start again")
+				Fix("find out where it comes from (git -C . ls-files .company), and start again")
 		}
 	}
 	return nil
 }
 
 func tamperedError(dir, reason string) *company.Error {
-	return company.E(company.EGit, "the repository "+dir+" is not as the company made it").Because(reason).
+	return company.E(company.EGit, "the repository "+dir+" was changed").Because(reason).
 		Fix("only the company may write there; remove it and start again")
 }
 
@@ -366,11 +366,11 @@ func (s *Store) MirrorOf(ctx context.Context, t *company.Task) (*Mirror, error) 
 // which is used if FetchBase gets no remote.
 func (s *Store) Mirror(ctx context.Context, projectID string, sourcePath string) (*Mirror, error) {
 	if !projectRE.MatchString(projectID) {
-		return nil, company.E(company.EInvalid, fmt.Sprintf("%q is not a project id", projectID))
+		return nil, company.E(company.EInvalid, fmt.Sprintf("invalid project id %q", projectID))
 	}
 	switch projectID {
 	case "home", "hooks", "seeds", "runs", "tmp", "credential":
-		return nil, company.E(company.EInvalid, fmt.Sprintf("%q is a name of the git store itself", projectID))
+		return nil, company.E(company.EInvalid, fmt.Sprintf("reserved project id %q", projectID))
 	}
 	mirror := &Mirror{s: s, dir: filepath.Join(s.root, projectID+".git"), source: sourcePath}
 	unlock, err := s.lockRepo(ctx, mirror.dir)

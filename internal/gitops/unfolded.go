@@ -55,8 +55,8 @@ func (c *clone) checkUnfolded(ctx context.Context, commit company.OID, u *unfold
 		ctx, call{dir: c.gitDir(), args: []string{"ls-tree", "-r", "-t", "-l", "-z", "--full-tree", string(commit)},
 			stdout: u, limit: networkLimit})
 	if u.entries > u.maxEntries || u.bytes > u.maxBytes {
-		return company.E(company.EInvalid, WithoutLogin(c.at.URL)+" is too large to be cloned here").
-			Because(fmt.Sprintf("its files unfold to more than %d files and folders, or more than %d MiB", u.maxEntries,
+		return company.E(company.EInvalid, WithoutLogin(c.at.URL)+" is too large to clone").
+			Because(fmt.Sprintf("it has more than %d files and folders, or more than %d MiB", u.maxEntries,
 				u.maxBytes>>20)).
 			Fix("clone it yourself, and name the clone with --repo").NeedsPerson()
 	}

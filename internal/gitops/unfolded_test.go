@@ -41,7 +41,7 @@ func TestCloneOfTreeBomb(t *testing.T) {
 			in := foldertest.Open(t, t.TempDir())
 			_, err := OpenClone(t.Context(), Config{Root: filepath.Join(t.TempDir(), "git")}, in,
 				mustParse(t, "file://"+origin), "")
-			if company.CodeOf(err) != company.EInvalid || !strings.Contains(err.Error(), "is too large to be cloned here") {
+			if company.CodeOf(err) != company.EInvalid || !strings.Contains(err.Error(), "is too large to clone") {
 				t.Fatalf("%v", err)
 			}
 			bytes, ok := in.Usage(t.Context(), ".")

@@ -104,16 +104,16 @@ func (rec *record) findEarlier(command Command) ([]company.Event, error) {
 	case !ok:
 		return nil, nil
 	case command.Wish != "" && was.Wish != "" && command.Wish != was.Wish:
-		return nil, company.E(company.EConflict, "the id of this command was used for another one").
+		return nil, company.E(company.EConflict, "the id of this command belongs to another command").
 			Because(fmt.Sprintf("that one led to event %d", events[0].Seq)).
-			Fix("send it under an id of its own; the same id is for the same command again")
+			Fix("use a new id; the same id is only for a repeat of the same command")
 	}
 	return events, nil
 }
 
 func invalidError(command string, err error) error {
 	return company.E(company.EInvalid, fmt.Sprintf("the events of command %q cannot be stored", command)).
-		Fix("put what is large into a blob, and numbers beyond 2^53 into strings").Wrap(err)
+		Fix("put large values into a blob, and numbers beyond 2^53 into strings").Wrap(err)
 }
 
 // AppendBatch stores a batch with one sync and returns the new head. An empty batch needs no append.

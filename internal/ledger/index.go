@@ -119,7 +119,7 @@ func unpackIndex(marks []link, commands []byte, tasks map[company.TaskID][]byte)
 		return x, err
 	}
 	if len(commands)%16 != 0 {
-		return x, errors.New("commands are cut short")
+		return x, errors.New("commands are truncated")
 	}
 	for pair := range slices.Chunk(commands, 16) {
 		x.addCommand(binary.BigEndian.Uint64(pair), binary.BigEndian.Uint64(pair[8:]))

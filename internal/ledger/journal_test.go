@@ -453,7 +453,7 @@ func TestBlobs(t *testing.T) {
 	requireCode(t, err, company.ENotFound)
 	_, _, err = l.PutBlob(b.ctx, iotest.ErrReader(syscall.ENOSPC)) // as of a full disk
 	if own := new(company.Error); !errors.As(err, &own) || own.Code != company.EBus ||
-		!strings.Contains(own.Hint, "make room") {
+		!strings.Contains(own.Hint, "free space") {
 		t.Errorf("put on a full disk: %v", err)
 	}
 	ctx, cancel := context.WithCancel(b.ctx)

@@ -86,12 +86,12 @@ func (j *Journal) makeRecord(kind string, data any) (rec Record, err error) {
 	rec = Record{Time: j.ledger.opts.Clock().UTC().Round(0), Fence: j.fence, Kind: kind}
 	if data != nil {
 		if rec.Data, err = json.Marshal(data); err != nil {
-			return rec, company.E(company.EInvalid, "a journal record has no JSON form").Wrap(err)
+			return rec, company.E(company.EInvalid, "cannot encode a journal record as JSON").Wrap(err)
 		}
 	}
 	if len(rec.Data) > bus.MaxRecord-envelope {
-		return rec, company.E(company.EInvalid, fmt.Sprintf("a journal record of %d bytes", len(rec.Data))).
-			Fix("put what is large into a blob").Wrap(bus.ErrTooLarge)
+		return rec, company.E(company.EInvalid, fmt.Sprintf("journal record too large: %d bytes", len(rec.Data))).
+			Fix("put large values into a blob").Wrap(bus.ErrTooLarge)
 	}
 	return rec, nil
 }
@@ -199,7 +199,7 @@ func encodeRecords(group []Record) ([]byte, error) {
 		text, err = json.Marshal(group)
 	}
 	if err != nil {
-		return nil, company.E(company.EInvalid, "a journal record has no JSON form").Wrap(err)
+		return nil, company.E(company.EInvalid, "cannot encode a journal record as JSON").Wrap(err)
 	}
 	return text, nil
 }
@@ -209,7 +209,7 @@ func decodeRecords(message bus.Message) (group []Record, err error) {
 	if bytes.HasPrefix(message.Data, []byte("[")) {
 		err = json.Unmarshal(message.Data, &group)
 		if err == nil && len(group) == 0 {
-			err = errors.New("it holds none")
+			err = errors.New("it has no record")
 		}
 	} else {
 		group = make([]Record, 1)

@@ -174,7 +174,7 @@ func (l *Ledger) findEarlier(ctx context.Context, command Command) ([]company.Ev
 	var found *record
 	err := l.bus.Log().Read(ctx, subject, at, func(message bus.Message) error {
 		if message.Seq != at {
-			return damagedError(l.head.Seq, fmt.Sprintf("record %d is gone", at))
+			return damagedError(l.head.Seq, fmt.Sprintf("record %d is missing", at))
 		}
 		rec, _, err := open(nil, message)
 		if err != nil {
@@ -185,7 +185,7 @@ func (l *Ledger) findEarlier(ctx context.Context, command Command) ([]company.Ev
 	})
 	switch {
 	case found == nil && err == nil:
-		return nil, damagedError(l.head.Seq, fmt.Sprintf("record %d is gone", at))
+		return nil, damagedError(l.head.Seq, fmt.Sprintf("record %d is missing", at))
 	case found == nil:
 		return nil, busError("read the ledger", err)
 	}
@@ -258,10 +258,10 @@ func busError(op string, err error) error {
 		errors.Is(err, context.Canceled) && !errors.Is(err, bus.ErrUnknown):
 		return err
 	}
-	fault := company.E(company.EBus, "the bus did not do its part").Wrap(err)
+	fault := company.E(company.EBus, "the bus failed").Wrap(err)
 	fault.Op, fault.Class = op, company.Recoverable
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
-		fault = fault.Fix("make room on the office's disk, then try again")
+		fault = fault.Fix("free space on the office's disk, then try again")
 	}
 	return fault
 }

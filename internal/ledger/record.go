@@ -78,12 +78,12 @@ func (rec *record) checkForm() error {
 	n := 0
 	for _, command := range rec.listCommands() {
 		if command.ID == "" || command.Events < 1 || command.Events > len(rec.Events)-n {
-			return errors.New("its record does not tell which command its events are of")
+			return errors.New("its record does not name the command of its events")
 		}
 		n += command.Events
 	}
 	if n != len(rec.Events) {
-		return errors.New("its record has events of no command")
+		return errors.New("its record has events without a command")
 	}
 	return nil
 }

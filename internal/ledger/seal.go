@@ -20,7 +20,7 @@ import (
 // journal again. A run that never opened its journal has an empty one.
 func (l *Ledger) SealJournal(ctx context.Context, run company.RunID) (company.Hash, int, error) {
 	if !run.Valid() {
-		return "", 0, company.E(company.EInvalid, fmt.Sprintf("%q is not a run", run))
+		return "", 0, company.E(company.EInvalid, fmt.Sprintf("invalid run id %q", run))
 	}
 	if err := l.closeJournal(ctx, run); err != nil {
 		return "", 0, err

@@ -41,7 +41,7 @@ type header struct {
 // ledger may have grown since then. SaveSnapshot returns EInvalid if at is no point of the ledger.
 func (l *Ledger) SaveSnapshot(ctx context.Context, at Head, write func(io.Writer) error) error {
 	if l.opts.Folder == nil {
-		return company.E(company.EInvalid, "this ledger was opened without a place for snapshots")
+		return company.E(company.EInvalid, "this ledger was opened without a folder for snapshots")
 	}
 	l.mu.Lock()
 	index := l.index.truncatedAt(at.LogSeq)
@@ -50,7 +50,7 @@ func (l *Ledger) SaveSnapshot(ctx context.Context, at Head, write func(io.Writer
 	if stored, err := l.endOf(ctx, at.LogSeq); err != nil {
 		return err
 	} else if at.Seq == 0 || stored != point {
-		return company.E(company.EInvalid, fmt.Sprintf("event %d with hash %.12s is no point of the ledger", at.Seq, at.Hash))
+		return company.E(company.EInvalid, fmt.Sprintf("event %d with hash %.12s is not in the ledger", at.Seq, at.Hash))
 	}
 	first, err := l.firstLink(ctx)
 	if err != nil {
@@ -183,11 +183,11 @@ func (l *Ledger) readSnapshot() (*header, []byte, error) {
 	}
 	end := len(file) - 2*sha256.Size - 1
 	if end < 0 || file[end] != '\n' {
-		return nil, nil, errors.New("the file has no sum at its end")
+		return nil, nil, errors.New("the file has no checksum at its end")
 	}
 	rest, sum := file[:end], file[end+1:]
 	if want := sha256.Sum256(rest); string(sum) != hex.EncodeToString(want[:]) {
-		return nil, nil, errors.New("the file does not match its sum")
+		return nil, nil, errors.New("the file does not match its checksum")
 	}
 	text, state, _ := bytes.Cut(rest, []byte("\n"))
 	var h header
@@ -232,7 +232,7 @@ func (l *Ledger) resumeSnapshot(ctx context.Context) error {
 	}
 	if last.Seq < header.At.Log {
 		return company.E(company.ELedger, fmt.Sprintf("the ledger has lost events up to %d", header.At.Seq)).
-			Because("a snapshot knows of them").
+			Because("a snapshot has seen them").
 			Fix(company.PutCopyBack("the office's state") + ", or delete " + l.opts.Folder.Join(snapshotName) +
 				" to go on without them")
 	}

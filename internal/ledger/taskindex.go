@@ -31,7 +31,7 @@ func (r taskRecords) list() ([]uint64, error) {
 	for rest := r.distances; len(rest) > 0; {
 		d, n := binary.Uvarint(rest)
 		if n <= 0 || d == 0 {
-			return nil, errors.New("the records of a task are cut short")
+			return nil, errors.New("the records of a task are truncated")
 		}
 		at, rest = at+d, rest[n:]
 		out = append(out, at)
@@ -121,7 +121,7 @@ func (l *Ledger) readRecords(
 		case message.Seq < records[0]:
 			return nil
 		case message.Seq > records[0]:
-			return damagedError(fromSeq, fmt.Sprintf("a record of %s is gone", task))
+			return damagedError(fromSeq, fmt.Sprintf("a record of %s is missing", task))
 		}
 		rec, _, err := open(nil, message)
 		if err != nil {
@@ -146,7 +146,7 @@ func (l *Ledger) readRecords(
 	case errors.Is(err, errDone):
 		return nil
 	case err == nil && len(records) > 0:
-		return damagedError(fromSeq, fmt.Sprintf("a record of %s is gone", task))
+		return damagedError(fromSeq, fmt.Sprintf("a record of %s is missing", task))
 	}
 	return busError("read the ledger", err)
 }

@@ -30,7 +30,7 @@ func (l *Ledger) FindLastIntact(ctx context.Context) (Head, error) {
 		return err
 	})
 	if err == nil && !found {
-		err = damagedError(at.Seq+1, fmt.Sprintf("the ledger was known to hold event %d with another past", head.Seq))
+		err = damagedError(at.Seq+1, fmt.Sprintf("the ledger held event %d with another history before", head.Seq))
 	}
 	return at.asHead(), busError("verify the ledger", err)
 }

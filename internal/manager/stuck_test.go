@@ -126,7 +126,7 @@ func TestUndecidedManagerGivesUp(t *testing.T) {
 		{"another one follows", "t1-01", settings.EffectRetries - 1, agent.Outcome{End: agent.EndStuck}, nil, false},
 		{"plans", "", settings.EffectRetries, agent.Outcome{End: agent.EndStuck}, nil, false},
 		{"no replies", "t1-01", settings.EffectRetries, agent.Outcome{},
-			agent.OwnFault(errors.New("3 replies in a row that are none")), true},
+			agent.OwnFault(errors.New("3 invalid replies in a row")), true},
 		{"no replies, and another one follows", "t1-01", settings.EffectRetries - 1, agent.Outcome{},
 			agent.OwnFault(errors.New("none")), false},
 		{"a server that is away", "t1-01", settings.EffectRetries, agent.Outcome{}, errors.New("away"), false},

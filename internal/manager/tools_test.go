@@ -367,7 +367,7 @@ func TestChangeModel(t *testing.T) {
 	}
 	sub.Model = "big"
 	if res := use(t, tools, "change_model", args{"model": "big", "advice": "once more"}); !res.IsError ||
-		!strings.HasSuffix(res.Text, "has the model big already; name one of: huge") {
+		!strings.HasSuffix(res.Text, "already has the model big; name one of: huge") {
 		t.Errorf("%+v", res)
 	}
 	if !strings.Contains(decideBrief(task, sub, gitops.Diff{}, ""), "You gave it the model big.") {

@@ -47,7 +47,7 @@ func (g *Merger) Test(ctx context.Context, effect company.Effect) (company.Comma
 	}
 	stack := state.ListTakenUp(task, effect.Stack)
 	if len(stack) == 0 {
-		return nil, company.E(company.EStale, string(effect.Subtask)+" is not the next to be merged any more")
+		return nil, company.E(company.EStale, string(effect.Subtask)+" is no longer the next to be merged")
 	}
 	mirror, err := g.Mirrors.MirrorOf(ctx, task)
 	if err != nil {

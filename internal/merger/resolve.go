@@ -36,7 +36,7 @@ func NewRole() agentrun.Role { return resolution{} }
 
 func (resolution) Prepare(_ context.Context, session *agentrun.Session) (*sandbox.Spec, error) {
 	if session.Subtask.Conflict == nil {
-		return nil, company.E(company.EStale, string(session.Subtask.ID)+" has no conflict any more")
+		return nil, company.E(company.EStale, string(session.Subtask.ID)+" no longer has a conflict")
 	}
 	return &sandbox.Spec{Base: session.Subtask.Conflict.Onto, Start: session.Subtask.Head,
 		Branch: sandbox.Branch(session.Subtask)}, nil
@@ -84,7 +84,7 @@ func beginMerge(ctx context.Context, b *sandbox.Sandbox, sub *company.Subtask) e
 		return fmt.Errorf("begin the merge: %w", err)
 	}
 	if res.ExitCode > 1 {
-		return company.E(company.EGit, "the merge could not be begun in the container: "+res.Stderr.Head)
+		return company.E(company.EGit, "cannot start the merge in the container: "+res.Stderr.Head)
 	}
 	return nil
 }

@@ -34,16 +34,16 @@ func (o *Office) SettleBusDriver(want string, records map[string]string) error {
 	}
 	if has != "" && has != want {
 		return company.E(company.EConfig,
-			"this office keeps its ledger with the bus driver "+has+", and bus.driver is "+want).
-			Because("the records of one driver are unknown to the other").
+			"this office uses the bus driver "+has+", but bus.driver is "+want).
+			Because("a driver cannot read the records of another").
 			Fix("company config set bus.driver " + has + ", or take the records along: company bus convert --to " + want).
 			NeedsPerson()
 	}
 	if !hasRecords(o.BusFolder, records[want]) {
 		for driver, name := range records {
 			if driver != want && hasRecords(o.BusFolder, name) {
-				return company.E(company.EConfig, "the ledger of this office is gone: "+o.BusFolder.Join(records[want])).
-					Because("records of the driver " + driver + " lie beside it, and a new ledger would hide them").
+				return company.E(company.EConfig, "the ledger of this office is missing: "+o.BusFolder.Join(records[want])).
+					Because("there are records of the driver " + driver + ", which a new ledger would hide").
 					Fix(company.PutCopyBack(o.State)).NeedsPerson()
 			}
 		}

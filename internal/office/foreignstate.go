@@ -54,7 +54,7 @@ func (p Paths) refuseOddPlaces() error {
 		}
 		switch {
 		case err != nil:
-			return refusedState(path).Wrap(err).Fix("see that the folder is yours")
+			return refusedState(path).Wrap(err).Fix("check that you own the folder")
 		case info.Mode()&fs.ModeSymlink != 0:
 			return refusedState(path).Because("it is a symbolic link").
 				Fix("remove the link; the office's folders are plain folders")
@@ -80,11 +80,11 @@ func (p Paths) refuseNestedRepositories() error {
 			continue
 		}
 		if err != nil {
-			return refusedState(path).Because("it cannot be looked into").Wrap(err).
-				Fix("see that you may read it: ls -ld " + path)
+			return refusedState(path).Because("it cannot be read").Wrap(err).
+				Fix("check that you may read it: ls -ld " + path)
 		}
 		if path == p.ownDir {
-			return refusedState(path).Because("its .git is a repository that holds something").
+			return refusedState(path).Because("its .git is a repository that is not empty").
 				Fix("move " + filepath.Join(path, ".git") +
 					" away: company makes an empty one, which keeps git clean off the folder")
 		}

@@ -496,8 +496,8 @@ func TestFolderErrors(t *testing.T) {
 	for why, want := range map[error]string{
 		&os.PathError{Op: "mkdirat", Path: ".company", Err: syscall.EROFS}:  "mount it for writing again",
 		&os.PathError{Op: "mkdirat", Path: ".company", Err: syscall.EACCES}: "--office DIR",
-		&os.PathError{Op: "mkdirat", Path: ".company", Err: syscall.ENOSPC}: "make room",
-		&os.PathError{Op: "mkdirat", Path: ".company", Err: syscall.EIO}:    "see that the folder is yours",
+		&os.PathError{Op: "mkdirat", Path: ".company", Err: syscall.ENOSPC}: "free space",
+		&os.PathError{Op: "mkdirat", Path: ".company", Err: syscall.EIO}:    "check that you own the folder",
 	} {
 		var e *company.Error
 		if err := p.folderError(why); !errors.As(err, &e) || e.Code != company.EConfig || !strings.Contains(e.Hint, want) ||

@@ -48,7 +48,7 @@ func (p Paths) excludeFolders(at string) (file string, lines []string, err error
 	file = at
 	fail := func(err error) (string, []string, error) {
 		return "", nil, company.E(company.EGit, "the office's folders cannot be added to "+file).Wrap(err).
-			Fix(chooseFix(err, "see that the file is yours"))
+			Fix(chooseFix(err, "check that you own the file"))
 	}
 	if lines, err = p.ignorePatterns(); err != nil {
 		return fail(err)
@@ -60,7 +60,7 @@ func (p Paths) excludeFolders(at string) (file string, lines []string, err error
 	case err != nil:
 		return fail(err)
 	case !info.Mode().IsRegular() || info.Size() > maxExclude:
-		return fail(errors.New("it is no regular file of at most 1 MiB"))
+		return fail(errors.New("it is not a regular file of at most 1 MiB"))
 	default:
 		mode = info.Mode().Perm()
 	}
@@ -74,7 +74,7 @@ func (p Paths) excludeFolders(at string) (file string, lines []string, err error
 	}
 	if file, err = makeExcludeFolder(at); err != nil {
 		return "", nil, company.E(company.EGit, "the office's folders cannot be added to "+at).Wrap(err).
-			Fix("add these lines to the file yourself, or put a file in the link's place: " +
+			Fix("add these lines to the file yourself, or replace the link by a file: " +
 				safetext.EscapeLine(strings.Join(lines, " "), 400))
 	}
 	if err := renameio.WriteFile(file, []byte(want), mode, renameio.WithTempDir(filepath.Dir(file))); err != nil {

@@ -32,10 +32,10 @@ func TestLinksOfAnExcludeFile(t *testing.T) {
 		{"no folder", func(_ *testing.T, info string) error { return os.Remove(info) }, ""},
 		{"a large file", func(_ *testing.T, info string) error {
 			return os.WriteFile(filepath.Join(info, "exclude"), []byte(strings.Repeat("#\n", 600<<10)), 0o600)
-		}, "no regular file of at most 1 MiB"},
+		}, "not a regular file of at most 1 MiB"},
 		{"a pipe", func(_ *testing.T, info string) error {
 			return syscall.Mkfifo(filepath.Join(info, "exclude"), 0o600)
-		}, "no regular file of at most 1 MiB"},
+		}, "not a regular file of at most 1 MiB"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			repo := configtest.Repo(t, nil)

@@ -98,8 +98,8 @@ func idError(state *safedir.Folder, err error) error {
 	if errors.As(err, &own) {
 		return err
 	}
-	return company.E(company.EConfig, "the office's id cannot be kept in "+state.Path()).Wrap(err).
-		Fix("see that the folder is yours and has space")
+	return company.E(company.EConfig, "cannot store the office's id in "+state.Path()).Wrap(err).
+		Fix("check that you own the folder and that the disk has space")
 }
 
 // StoredID returns the id of the office at p without opening it. It returns "" if there is no office yet, its file
@@ -133,7 +133,7 @@ func readOfficeFile(state *safedir.Folder) (rec officeFile, known bool, err erro
 	}
 	if err != nil {
 		return officeFile{}, false, company.E(company.EConfig, state.Join(officeName)+" cannot be read").Wrap(err).
-			Fix("see that it is a plain file of yours")
+			Fix("check that it is a plain file that you own")
 	}
 	if err := json.Unmarshal(data, &rec); err != nil || rec.Version != 1 || !idRE.MatchString(rec.ID) {
 		return officeFile{}, false, company.E(company.EConfig, state.Join(officeName)+" is damaged").Wrap(err).

@@ -84,8 +84,8 @@ func (p Paths) CheckConfigThere() error {
 	if isFile(file) || !p.HasFile(p.State, keptConfig) {
 		return nil
 	}
-	return company.E(company.EConfig, file+" is gone").
-		Because("git clean may have removed it, and without it other settings would count; the office has a copy").
-		Fix("put it back: cp " + shellquote.QuoteArgument(copied) + " " + shellquote.QuoteArgument(file) +
-			"; to go on without it: rm " + shellquote.QuoteArgument(copied))
+	return company.E(company.EConfig, file+" is missing").
+		Because("git clean may have removed it; without it, other settings would apply; the office has a copy").
+		Fix("restore it: cp " + shellquote.QuoteArgument(copied) + " " + shellquote.QuoteArgument(file) +
+			"; to continue without it: rm " + shellquote.QuoteArgument(copied))
 }

@@ -43,8 +43,8 @@ type Lock struct {
 // before.
 func TryLock(paths Paths) (lock *Lock, held *Holder, err error) {
 	fail := func(err error) error {
-		return company.E(company.EConfig, "the office cannot be locked: "+paths.Lock()).Wrap(err).
-			Fix(chooseFix(err, "see that the folder is yours and on a local disk"))
+		return company.E(company.EConfig, "cannot lock the office: "+paths.Lock()).Wrap(err).
+			Fix(chooseFix(err, "check that you own the folder and that it is on a local disk"))
 	}
 	state, err := paths.Folder(paths.State)
 	if err != nil {

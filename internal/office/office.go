@@ -160,24 +160,24 @@ func (p Paths) Folder(dir string) (*safedir.Folder, error) {
 
 // folderError returns the error for folders that cannot be created.
 func (p Paths) folderError(err error) error {
-	fault := company.E(company.EConfig, "the office's folders cannot be made or written in "+p.parentDir).Wrap(err)
+	fault := company.E(company.EConfig, "cannot create or write the office's folders in "+p.parentDir).Wrap(err)
 	var own *company.Error
 	switch {
 	case errors.As(err, &own):
 		return err
 	case isFull(err):
-		return fault.Because("there is no space left").
-			Fix("make room there (df and df -i show it), or make the office elsewhere: company init --office DIR")
+		return fault.Because("no space left").
+			Fix("free space there (df and df -i show it), or create the office elsewhere: company init --office DIR")
 	case errors.Is(err, syscall.EROFS):
-		return fault.Because("the disk can only be read").
-			Fix("see why (dmesg: a disk that fails is mounted so), mount it for writing again, and nothing is lost; or make " +
+		return fault.Because("the disk is read-only").
+			Fix("find out why (dmesg: failing disks become read-only), and mount it for writing again; or create " +
 				"the office elsewhere: company init --office DIR")
 	case errors.Is(err, fs.ErrPermission):
 		return fault.Because("you may not write there").
-			Fix("make the office in a folder of yours, company init --office DIR, and name it with --office DIR or " +
+			Fix("create the office in your own folder, company init --office DIR, and name it with --office DIR or " +
 				"COMPANY_OFFICE")
 	}
-	return fault.Fix("see that the folder is yours and has space")
+	return fault.Fix("check that you own the folder and that the disk has space")
 }
 
 // isFull reports whether a disk is full or the user's quota is exceeded.
@@ -188,7 +188,7 @@ func isFull(err error) bool {
 // chooseFix returns the hint for a file that cannot be written.
 func chooseFix(err error, otherwise string) string {
 	if isFull(err) {
-		return "make room on its disk (df and df -i show it), and try again"
+		return "free space on its disk (df and df -i show it), and try again"
 	}
 	return otherwise
 }

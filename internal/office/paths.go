@@ -121,7 +121,7 @@ func Find(findOptions FindOptions) (Paths, error) {
 		case isDir(filepath.Join(dir, companyDir)):
 			return pathsAt(filepath.Join(dir, companyDir))
 		}
-		return Paths{}, company.E(company.EConfig, by+" names a folder that is no office: "+dir).
+		return Paths{}, company.E(company.EConfig, by+" names a folder that is not an office: "+dir).
 			Because("it has no company.yaml and no .company folder").Fix("name the folder of a company.yaml")
 	}
 	start, err := canonicalPath(findOptions.Dir)
@@ -150,7 +150,7 @@ func Find(findOptions FindOptions) (Paths, error) {
 			}
 			return Paths{}, company.E(company.ENotFound,
 				"there is no office here, and no git repository to make one in: "+start).
-				Fix("go into a git repository, or name an office with --office")
+				Fix("go to a git repository, or name an office with --office")
 		}
 	}
 }
@@ -169,7 +169,7 @@ func FindBareRepo(dir string) (string, bool) {
 
 // BareRepoError returns the error for an office in a bare repository.
 func BareRepoError(dir string) error {
-	return company.E(company.EGit, dir+" is a bare repository").Because("the company works on checkouts").
+	return company.E(company.EGit, dir+" is a bare repository").Because("the company needs a checkout").
 		Fix("clone it, and go into the clone: git clone " + dir)
 }
 

@@ -85,7 +85,7 @@ func TestOfficeOfAnotherUserExists(t *testing.T) {
 		t.Error("an office that may not be looked into counts as none")
 	}
 	var e *company.Error
-	if !errors.As(refused, &e) || !strings.Contains(e.Why, "it cannot be looked into") ||
+	if !errors.As(refused, &e) || !strings.Contains(e.Why, "it cannot be read") ||
 		strings.Contains(e.Hint, "move it away") {
 		t.Errorf("what is said of it: %v", refused)
 	}
@@ -152,7 +152,7 @@ func TestLockOnAFullDisk(t *testing.T) {
 		}
 	}
 	var e *company.Error
-	if _, _, err := TryLock(p); !errors.As(err, &e) || !strings.Contains(e.Hint, "make room") {
+	if _, _, err := TryLock(p); !errors.As(err, &e) || !strings.Contains(e.Hint, "free space") {
 		t.Errorf("no lock can be made: %v", err)
 	}
 }

@@ -50,7 +50,7 @@ func requirePrivateDir(dir string) error {
 
 func socketError(path string, err error) error {
 	return company.E(company.EConfig, "the office cannot be reached through "+path).Wrap(err).
-		Fix("set XDG_RUNTIME_DIR to a folder of yours with mode 0700")
+		Fix("set XDG_RUNTIME_DIR to your own folder with mode 0700")
 }
 
 // ListenSocket opens the office's socket with mode 0600. The caller must hold the lock: a socket at the path then
@@ -85,7 +85,7 @@ func bindSocket(lock *Lock, env func(string) (string, bool)) (bound boundSocket,
 	defer lock.mu.Unlock()
 	path := SocketPath(lock.paths, env)
 	if lock.file == nil {
-		return bound, company.E(company.EInternal, "the socket was asked for without the lock")
+		return bound, company.E(company.EInternal, "the socket was requested without the lock")
 	}
 	dir := filepath.Dir(path)
 	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
@@ -96,7 +96,7 @@ func bindSocket(lock *Lock, env func(string) (string, bool)) (bound boundSocket,
 	}
 	if info, err := os.Lstat(path); err == nil {
 		if info.Mode().Type() != fs.ModeSocket {
-			return bound, socketError(path, errors.New("something that is no socket is there"))
+			return bound, socketError(path, errors.New("a file that is not a socket is there"))
 		}
 		if err := os.Remove(path); err != nil {
 			return bound, socketError(path, err)

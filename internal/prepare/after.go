@@ -37,8 +37,8 @@ func (in *Intake) takeMerged(
 	}
 	if !holds {
 		return base, company.E(company.EConflict,
-			fmt.Sprintf("%s here and %s at the remote each have commits that the other lacks", base.Branch, branch)).
-			Because("what " + string(task.ID) + " begins after is merged at the remote").
+			fmt.Sprintf("%s here and %s at the remote have diverged", base.Branch, branch)).
+			Because("the tasks that " + string(task.ID) + " waits for are merged at the remote").
 			Fix(fmt.Sprintf("in %s: git switch %s && git pull; then company approve %s", task.Project.Path,
 				base.Branch, task.ID))
 	}

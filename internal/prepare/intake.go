@@ -150,7 +150,7 @@ func (in *Intake) MakeImage(ctx context.Context, e company.Effect) (company.Comm
 		return nil, err
 	}
 	if task.Prepared == nil {
-		return nil, company.E(company.EInternal, "an image is to be made for a task without a base")
+		return nil, company.E(company.EInternal, "cannot prepare an image for a task without a base")
 	}
 	mirror, err := in.Mirrors.MirrorOf(ctx, task)
 	if err != nil {

@@ -104,6 +104,6 @@ func (p Project) imageRequest(
 func UntrustedDockerfile(file string, at company.OID) error {
 	return company.E(company.EConfig,
 		fmt.Sprintf("%s of commit %.12s needs your trust", safetext.EscapeLine(file, 200), at)).
-		Because("workers' images would be built from a text that you have not let count; a change needs it anew").
+		Because("workers' images would be built from a file that you have not trusted; each change needs your trust again").
 		Fix("read the file, then run company trust in the checkout").NeedsPerson()
 }

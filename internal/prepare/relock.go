@@ -21,7 +21,7 @@ func (st *TreeImages) RemakeLocks(
 ) ([]ecosystem.MadeFile, error) {
 	store := st.stores.ForCheckout(ctx, task.Project.Path)
 	if store == nil {
-		return nil, company.E(company.EImage, "no client is run, since container.deps is off")
+		return nil, company.E(company.EImage, "no client runs, since container.deps is off")
 	}
 	was, err := depaccess.Locks(ctx, mirror, task.Prepared.Base.OID, task.Prepared.LockTree())
 	if err != nil {
@@ -41,7 +41,7 @@ func (st *TreeImages) RemakeLocks(
 		return nil, err
 	}
 	if len(outside) > 0 {
-		return nil, company.E(company.EImage, "a side names "+outside[0].String()+", which nobody has asked for")
+		return nil, company.E(company.EImage, "a side names "+outside[0].String()+", which was not requested")
 	}
 	req, err := st.intake.requestImage(ctx, task, mirror)
 	if err != nil {

@@ -76,9 +76,9 @@ func (in *Intake) compareImage(ctx context.Context, task *company.Task, req imag
 			}
 		}
 	}
-	return company.E(company.EImage, "another image would come of it").Because(reason).
-		Fix(fmt.Sprintf("bring back what has changed, then have it tried again; or give the task up (company cancel %s) "+
-			"and submit it anew, which starts from what there is now", task.ID)).NeedsPerson()
+	return company.E(company.EImage, "rebuilding the image would give another image").Because(reason).
+		Fix(fmt.Sprintf("undo the change and try again; or give the task up (company cancel %s) "+
+			"and submit it again, which uses the current state", task.ID)).NeedsPerson()
 }
 
 // firstDifference returns the kind of the lowest layer in which two images differ, or "" if there is none.

@@ -152,7 +152,7 @@ func TestReviewWithoutEvidenceIsRefusedOnce(t *testing.T) {
 		}
 	}
 	calls = append(
-		calls, agent.TranscriptCall{Name: submitReview, IsError: true, Result: "a finding's severity is blocking or minor"})
+		calls, agent.TranscriptCall{Name: submitReview, IsError: true, Result: "invalid severity of a finding: must be blocking or minor"})
 	if res := use(t, tool, said); res.Final != nil {
 		t.Errorf("a refusal for something else counts: %+v", res)
 	}

@@ -108,8 +108,8 @@ func (n *blobNames) addDocument(ctx context.Context, hash company.Hash) error {
 		}
 		if err != nil {
 			return company.E(company.ELedger, fmt.Sprintf("blob %.12s is damaged", hash)).
-				Because("which others it names cannot be read").
-				Fix("company doctor --deep names what is damaged; nothing is removed until then").Wrap(err)
+				Because("the blobs that it names cannot be read").
+				Fix("company doctor --deep lists the damage; nothing is removed until it is repaired").Wrap(err)
 		}
 	}
 }

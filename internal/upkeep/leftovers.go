@@ -28,7 +28,7 @@ func (u *Keeper) FindGarbage(ctx context.Context, recent bool, store *gitops.Sto
 	policy := u.policyOf(recent)
 	files, err := policy.listRunFiles(ctx)
 	if err != nil {
-		return nil, company.E(company.EConfig, "the folders of runs cannot be read").Wrap(err).Fix("see that they are yours")
+		return nil, company.E(company.EConfig, "cannot read the folders of runs").Wrap(err).Fix("check that you own them")
 	}
 	repos, err := policy.listRepositories(ctx, store, u.Remote)
 	if err != nil {

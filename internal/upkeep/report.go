@@ -61,7 +61,7 @@ func RemovalError(failed []error) error {
 	}
 	what := company.Count(len(failed), "thing") + " could not be removed"
 	fault := company.E(company.EConfig, what).
-		Fix("see that the disk is well and that they are yours, then company cleanup once more")
+		Fix("check the disk and that you own them, then run company cleanup again")
 	if own := new(company.Error); errors.As(errors.Join(failed...), &own) {
 		fault = company.E(own.Code, what).Fix(own.Hint)
 	}

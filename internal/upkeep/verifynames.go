@@ -58,7 +58,7 @@ func (p *verification) findBlob(ctx context.Context, n namedBlob) error {
 	case err != nil:
 		return err
 	case !has:
-		p.add(p.newDamage("blob", where, company.E(company.ELedger, "").Because("it is not there")))
+		p.add(p.newDamage("blob", where, company.E(company.ELedger, "").Because("it is missing")))
 	}
 	return nil
 }

@@ -35,13 +35,13 @@ func (w Webhooks) StartServer(ctx context.Context, wg *sync.WaitGroup, tell func
 		return nil
 	}
 	if !w.Secret.Set() {
-		return company.E(company.EAuth, "webhooks cannot be taken").Because(w.Env + " is NOT SET").
+		return company.E(company.EAuth, "cannot accept webhooks").Because(w.Env + " is NOT SET").
 			Fix("export " + w.Env + " with the webhook's secret, or remove forge.webhook_listen")
 	}
 	listener, err := net.Listen("tcp", w.Listen)
 	if err != nil {
 		return company.E(company.EConfig, "cannot listen on "+w.Listen+" (forge.webhook_listen)").Wrap(err).
-			Fix("name another port")
+			Fix("choose another port")
 	}
 	mux := http.NewServeMux()
 	mux.Handle(webhookPath, forge.NewWebhooks(w.Secret, w.Kinds).Handler(func(forge.WebhookEvent) {

@@ -95,7 +95,7 @@ func describeRead(request toolproto.ReadFileRequest, fileResult toolproto.ReadFi
 	request.Path = fileResult.Path
 	args, err := json.Marshal(request)
 	if err != nil {
-		return agent.Shown{}, company.E(company.EInternal, "the reading of a file cannot be described").Wrap(err)
+		return agent.Shown{}, company.E(company.EInternal, "cannot encode the read of a file").Wrap(err)
 	}
 	return agent.Shown{Tool: agenttools.ReadFileName, Arguments: string(args), Text: fileResult.PlainText()}, nil
 }

@@ -36,7 +36,7 @@ var refusals = map[string]string{
 	"closes in wide letters": "Fixes #4", "closes by address": "issues/5",
 	"skips": "[skip ci]", "skips by trailer": "skip-checks", "signs off": "Signed-off-by", "co-author": "Co-authored-by",
 	"co-developer": "Co-developed-by",
-	"reporter":     "Reported-by", "on two lines": "Tested-by", "steers": "does not show",
+	"reporter":     "Reported-by", "on two lines": "Tested-by", "steers": "invisible character",
 	"author": "the author", "user": "Ada", "variables": "Ada", "two authors": "before its message",
 	"header": "before its message", "encoding": "before its message",
 }

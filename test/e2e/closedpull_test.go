@@ -21,7 +21,7 @@ func TestClosedPullIsNotMerged(t *testing.T) {
 	p.Kill()
 	h.MustRun(patience, "pr", "close", "1")
 	if said := runRefused(t, h, 1, string(company.EConflict), "pr", "merge", "1"); !strings.Contains(
-		said, "#1 is closed, and not merged") {
+		said, "#1 is closed and not merged") {
 		t.Errorf("%s", said)
 	}
 	runAndExpect(t, h, []string{"#1  closed"}, "pr", "list")
@@ -54,7 +54,7 @@ func TestReopenedPull(t *testing.T) {
 	h.Git(repo.Dir, "branch", "release", "main")
 	s.EditPull(repo, 1, func(p *forgetest.Pull) { p.Base = "release" })
 	person := h.AtTerminal("pr", "merge", "1", "--yes")
-	if code := person.Wait(patience); code != 1 || !strings.Contains(person.Screen(), "asks to be merged into release") ||
+	if code := person.Wait(patience); code != 1 || !strings.Contains(person.Screen(), "has the base release") ||
 		s.Pulls(repo)[0].Merged {
 		t.Errorf("exit %d: %s", code, person.Screen())
 	}

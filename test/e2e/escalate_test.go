@@ -34,7 +34,7 @@ func TestStuckTicketGetsAnotherModel(t *testing.T) {
 	waitForSummary(t, p, 0)
 	checkDelivered(t, h, 1, 1, 1)
 	checkBriefHolds(t, h, "t1-plan.1", "t1-01 is stuck", "this is beyond me")
-	if said := requestText(t, h, "t1-plan.1", 2); !strings.Contains(said, "gigantic is none that t1-01 may be given") ||
+	if said := requestText(t, h, "t1-plan.1", 2); !strings.Contains(said, "gigantic is not allowed for t1-01") ||
 		!strings.Contains(said, "name one of: big, large") {
 		t.Errorf("the manager does not read what it may choose:\n%s", said)
 	}

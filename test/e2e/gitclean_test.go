@@ -48,7 +48,7 @@ func TestGitClean(t *testing.T) {
 			}
 			said := runRefused(t, h, 1, "E_CONFIG", "submit", "--no-input", "more")
 			checkHolds(t, "the refusal", said, "company.yaml is gone",
-				"put it back: cp "+filepath.Join(h.Repo, ".company", "state", "company.yaml.kept"))
+				"restore it: cp "+filepath.Join(h.Repo, ".company", "state", "company.yaml.kept"))
 			if !living {
 				runRefused(t, h, 1, "E_CONFIG", "resume")
 				runRefused(t, h, 1, "E_CONFIG", "status")

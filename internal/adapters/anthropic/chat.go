@@ -65,8 +65,8 @@ func (c *Client) sendOnce(
 }
 
 var (
-	errNoEnd   = errors.New("the stream ended without a reason for it")
-	errSpliced = errors.New("two replies came as one")
+	errNoEnd   = errors.New("the stream ended without a stop reason")
+	errSpliced = errors.New("the stream has two replies")
 )
 
 // reply collects the pieces of a streamed reply.

@@ -21,7 +21,7 @@ type Reply struct {
 // Why a reply cannot be used, in all wires.
 var (
 	ErrNotJSON = errors.New("a piece of the reply is not JSON")
-	ErrTorn    = errors.New("the arguments of a call end in the middle of a character")
+	ErrTorn    = errors.New("the arguments of a call end within a character")
 )
 
 // Unread holds the names of members that could not be read.

@@ -16,8 +16,8 @@ const maxMessage = 1 << 10
 
 // The causes of exchanges that ended because of the server.
 var (
-	errSaid = errors.New("the server ended it with an error")
-	errCut  = errors.New("the reply was cut")
+	errSaid = errors.New("the server ended the reply with an error")
+	errCut  = errors.New("the reply was cut off")
 )
 
 // keyRE matches abbreviated keys in servers' messages, because even a part of a key is not shown.
@@ -79,7 +79,7 @@ func (ex *Exchange) classifyError(err error) error {
 		return fault
 	case ex.Status == http.StatusOK:
 		return &adapters.Error{Kind: adapters.MalformedReply, Status: ex.Status,
-			Message: "the reply was cut or is not in the protocol", Err: ex.markUnfinished(cmp.Or(err, errCut)),
+			Message: "the reply was cut off or is not in the protocol", Err: ex.markUnfinished(cmp.Or(err, errCut)),
 			Unanswered: true}
 	}
 	e := &adapters.Error{Kind: adapters.Unreachable, Message: err.Error(), Err: errors.New(cfg.Key.Redact(err.Error()))}

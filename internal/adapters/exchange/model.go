@@ -24,12 +24,12 @@ func Open(profile *adapters.Profile, deps adapters.Deps, standard, like string, 
 		return nil, err
 	}
 	if profile.Model == "" {
-		return nil, company.E(company.EConfig, "no model is named")
+		return nil, company.E(company.EConfig, "model is missing")
 	}
 	if strings.ContainsFunc(profile.Key.Reveal(), func(r rune) bool { return r < ' ' || r > '~' }) {
 		// such a key is invalid in a header
-		return nil, company.E(company.EModelAuth, "the key holds characters that no key has").
-			Fix("export " + cmp.Or(profile.KeyEnv, "the variable that api_key_env names") + " anew")
+		return nil, company.E(company.EModelAuth, "the key has invalid characters").
+			Fix("export " + cmp.Or(profile.KeyEnv, "the variable that api_key_env names") + " again")
 	}
 	cfg.Key = profile.Key
 	cfg.FirstToken = cmp.Or(deps.FirstToken, cfg.FirstToken)
@@ -49,11 +49,11 @@ func Base(address, like string) (string, error) {
 	u, err := url.Parse(base)
 	switch {
 	case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
-		return "", company.E(company.EConfig, "base_url is no web address").Fix("write it like " + like)
+		return "", company.E(company.EConfig, "base_url is not a URL").Fix("write it like " + like)
 	case u.User != nil || u.RawQuery != "" || u.Fragment != "":
 		// A password there would be printed with every connection error.
-		return "", company.E(company.EConfig, "base_url holds more than an address").
-			Fix("keep keys in the variable that api_key_env names")
+		return "", company.E(company.EConfig, "base_url must not have a user, query or fragment").
+			Fix("put keys into the variable that api_key_env names")
 	}
 	return base, nil
 }

@@ -14,7 +14,7 @@ import (
 // maxErrorBody limits the part of an error reply that is read, because servers send whole HTML pages.
 const maxErrorBody = 64 << 10
 
-var errTooBig = errors.New("the reply is larger than allowed")
+var errTooBig = errors.New("the reply is too large")
 
 // retryAfter reads the header as seconds, as a date, or in OpenAI's milliseconds. A date is compared with the
 // server's own Date header, because the local clock may differ.

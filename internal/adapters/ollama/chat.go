@@ -24,7 +24,7 @@ type opaque struct {
 	Thinking string `json:"thinking"`
 }
 
-var errNotDone = errors.New("the server did not say that the reply is done")
+var errNotDone = errors.New("the stream ended without done")
 
 // Chat sends the conversation and returns the model's whole reply.
 func (c *Client) Chat(
@@ -131,7 +131,7 @@ func (c *Client) toWire(req adapters.Request, f facts) (*api.ChatRequest, error)
 		for i, tc := range message.ToolCalls {
 			call := api.ToolCall{ID: tc.ID, Function: api.ToolCallFunction{Index: i, Name: tc.Name}}
 			if err := json.Unmarshal([]byte(tc.WireArguments()), &call.Function.Arguments); err != nil {
-				return nil, company.E(company.EInternal, "a past call of "+tc.Name+" cannot be sent").Wrap(err)
+				return nil, company.E(company.EInternal, "cannot encode an earlier call of "+tc.Name).Wrap(err)
 			}
 			w.ToolCalls = append(w.ToolCalls, call)
 		}
@@ -146,7 +146,7 @@ func (c *Client) toWire(req adapters.Request, f facts) (*api.ChatRequest, error)
 		// The server reads a schema into the same struct, which keeps types, descriptions and required members, but
 		// drops finer rules. A call that breaks such rules is answered with the whole schema.
 		if err := json.Unmarshal(tool.WireSchema(), &w.Function.Parameters); err != nil {
-			return nil, company.E(company.EInternal, "the schema of "+tool.Name+" cannot be sent").Wrap(err)
+			return nil, company.E(company.EInternal, "cannot encode the schema of "+tool.Name).Wrap(err)
 		}
 		out.Tools = append(out.Tools, w)
 	}

@@ -87,7 +87,7 @@ func New(profile adapters.Profile, deps adapters.Deps) (*Client, error) {
 	profile.BaseURL = strings.TrimSuffix(profile.BaseURL, "/v1")
 	base, err := url.Parse(profile.BaseURL)
 	if err != nil {
-		return nil, company.E(company.EConfig, "base_url is no web address").Wrap(err)
+		return nil, company.E(company.EConfig, "base_url is not a URL").Wrap(err)
 	}
 	return &Client{cfg: profile, http: client, signs: base.Hostname() == cloud || envconfig.UseAuth()}, nil
 }

@@ -22,12 +22,12 @@ var _ adapters.Model = (*model)(nil)
 // It is for the registry.
 func Factory(profile adapters.Profile, deps adapters.Deps) (adapters.Model, error) {
 	if profile.Script == "" {
-		return nil, company.E(company.EConfig, fmt.Sprintf("model profile %q names no script", profile.Name)).
+		return nil, company.E(company.EConfig, fmt.Sprintf("model profile %q has no script", profile.Name)).
 			Fix("add `script:` with the path of a YAML file")
 	}
 	if profile.BaseURL != "" || profile.Key.Set() {
 		return nil, company.E(company.EConfig,
-			fmt.Sprintf("model profile %q: a scripted model has its own server and needs no key", profile.Name)).
+			fmt.Sprintf("model profile %q: a scripted model takes no base_url and no key", profile.Name)).
 			Fix("remove base_url and api_key_env")
 	}
 	script, err := LoadScript(profile.Script)

@@ -57,11 +57,11 @@ func check(req sdk.ChatCompletionRequest) error {
 				return fmt.Errorf("messages[%d]: neither content nor tool_calls", i)
 			}
 		default:
-			return fmt.Errorf("messages[%d].role: %q is not known", i, m.Role)
+			return fmt.Errorf("messages[%d].role: unknown role %q", i, m.Role)
 		}
 		for j, c := range m.ToolCalls {
 			if c.ID == "" || c.Type != sdk.ToolTypeFunction || c.Function.Name == "" || open[c.ID] {
-				return fmt.Errorf("messages[%d].tool_calls[%d]: needs an id of its own, type function and a name", i, j)
+				return fmt.Errorf("messages[%d].tool_calls[%d]: needs a unique id, type function and a name", i, j)
 			}
 			open[c.ID] = true
 		}

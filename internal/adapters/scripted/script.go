@@ -113,8 +113,8 @@ var (
 func LoadScript(path string) (*Script, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return nil, company.E(company.EConfig, "the script of a scripted model cannot be read").
-			Fix("`script:` of the profile is the path of a YAML file").Wrap(err)
+		return nil, company.E(company.EConfig, "cannot read the script of a scripted model").
+			Fix("set `script:` of the profile to the path of a YAML file").Wrap(err)
 	}
 	return ParseScript(path, text)
 }
@@ -122,7 +122,7 @@ func LoadScript(path string) (*Script, error) {
 // ParseScript parses a script's text. path is used in messages.
 func ParseScript(path string, text []byte) (*Script, error) {
 	bad := func(reason string) error {
-		return company.E(company.EConfig, path+" is no script for a scripted model").Because(reason)
+		return company.E(company.EConfig, path+" is not a valid script").Because(reason)
 	}
 	var file struct {
 		Rules []rule `yaml:"rules"`
@@ -144,7 +144,7 @@ func ParseScript(path string, text []byte) (*Script, error) {
 // compileRule checks a rule and compiles its patterns.
 func (r *rule) compileRule() error {
 	if !slices.Contains([]company.Role{"", company.Manager, company.Worker, company.Reviewer, company.Merger}, r.Role) {
-		return fmt.Errorf("role %q is none of manager, worker, reviewer, merger", r.Role)
+		return fmt.Errorf("unknown role %q: use manager, worker, reviewer or merger", r.Role)
 	}
 	if len(r.Steps) == 0 {
 		return errors.New("it has no steps")
@@ -185,7 +185,7 @@ func (s *step) compileStep(known []string) error {
 		return errors.New("it has args but no tool")
 	}
 	if len(s.Calls) == 0 && s.Text == "" && s.Fault == nil {
-		return errors.New("it says nothing: give text, tool, calls or fault")
+		return errors.New("it is empty: give text, tool, calls or fault")
 	}
 	texts := []any{s.Text}
 	for _, c := range s.Calls {
@@ -196,7 +196,7 @@ func (s *step) compileStep(known []string) error {
 	}
 	_, err := fillPlaceholders(texts, func(name string) (string, error) {
 		if !slices.Contains(known, name) {
-			return "", fmt.Errorf("<<%s>> is nothing that this rule captures", name)
+			return "", fmt.Errorf("<<%s>> is not captured by this rule", name)
 		}
 		return "", nil
 	})
@@ -205,7 +205,7 @@ func (s *step) compileStep(known []string) error {
 	}
 	if s.Delay != "" {
 		if s.delay, err = time.ParseDuration(s.Delay); err != nil || s.delay < 0 {
-			return fmt.Errorf("delay %q is no duration like 2s", s.Delay)
+			return fmt.Errorf("invalid delay %q: use a duration like 2s", s.Delay)
 		}
 	}
 	if fault := s.Fault; fault != nil {
@@ -216,7 +216,7 @@ func (s *step) compileStep(known []string) error {
 			}
 		}
 		if kinds != 1 || fault.Times < 0 || fault.Status != 0 && (fault.Status < 400 || fault.Status > 599) {
-			return errors.New("a fault is one of status (400 to 599), cut, hang, garbage")
+			return errors.New("invalid fault: use a status (400 to 599), cut, hang or garbage")
 		}
 	}
 	return nil
@@ -272,7 +272,7 @@ func (r *rule) placeholderValue(name string, exchange Exchange, n int) (string, 
 				return groups[1], nil
 			}
 		}
-		return "", fmt.Errorf("nothing so far matches the capture %s", name)
+		return "", fmt.Errorf("the capture %s has no match yet", name)
 	}
 	if i := r.brief.SubexpIndex(name); i > 0 {
 		return r.brief.FindStringSubmatch(exchange.Brief())[i], nil

@@ -390,7 +390,7 @@ func TestBadScripts(t *testing.T) {
 		"bad regexp":     {"rules: [{title: '(', steps: [{text: a}]}]", "title"},
 		"no group":       {"rules: [{capture: {a: {match: x}}, steps: [{text: a}]}]", "group"},
 		"unknown place":  {"rules: [{steps: [{tool: f, args: {a: [{b: <<typo>>}]}}]}]", "<<typo>>"},
-		"silent step":    {"rules: [{steps: [{finish: stop}]}]", "says nothing"},
+		"silent step":    {"rules: [{steps: [{finish: stop}]}]", "it is empty"},
 		"args, no tool":  {"rules: [{steps: [{text: a, args: {b: c}}]}]", "no tool"},
 		"tool and calls": {"rules: [{steps: [{tool: f, calls: [{tool: g}]}]}]", "both"},
 		"bad delay":      {"rules: [{steps: [{text: a, delay: soon}]}]", "soon"},

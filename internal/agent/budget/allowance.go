@@ -46,7 +46,7 @@ func NewAllowance(granted, spent company.Amount, reserve ReserveFunc) *Allowance
 // same worst.
 func (p *Allowance) Reserve(ctx context.Context, worst company.Amount) error {
 	if worst.MicroUSD < 0 || worst.Tokens < 0 {
-		return company.E(company.EInternal, "a call with a negative worst case")
+		return company.E(company.EInternal, "the worst-case cost of a call is negative")
 	}
 	if p.reserveIfCovered(worst) {
 		return nil
@@ -69,7 +69,7 @@ func (p *Allowance) Reserve(ctx context.Context, worst company.Amount) error {
 			return fmt.Errorf("reserve an allowance: %w", err)
 		}
 		if granted.MicroUSD < least.MicroUSD || granted.Tokens < least.Tokens {
-			return company.E(company.EInternal, "an allowance smaller than one call")
+			return company.E(company.EInternal, "the allowance is smaller than one call")
 		}
 		p.mu.Lock()
 		p.granted = p.granted.Raise(granted)

@@ -91,7 +91,7 @@ func (f *toolFactory) finishTool() agent.Tool {
 			Decisions                       []string
 		}) (agent.Result, error) {
 			if !f.Start.Valid() {
-				return agent.Result{}, company.E(company.EInternal, "finish does not know where the run began")
+				return agent.Result{}, company.E(company.EInternal, "finish does not know the run's first commit")
 			}
 			statusResult, err := f.Toolbox.GitStatus(ctx)
 			if err != nil {

@@ -131,7 +131,7 @@ func (r *Run) awaitAnswer(ctx context.Context, dependency company.Dependency) (*
 			return false, err
 		}
 		if approval = now.Question(dependency); approval == nil {
-			return false, company.E(company.EInternal, "a question that was asked is not there")
+			return false, company.E(company.EInternal, "the asked question is missing")
 		}
 		// A pause waits for the end of the turn, so the turn must not wait.
 		return !approval.Open() || now.Paused, nil

@@ -192,7 +192,7 @@ func TestAddDependency(t *testing.T) {
 		requireAnswer(t, r, fmt.Sprint("p", i), "", false, "may be fetched now")
 	}
 	before = b.requests()
-	requireAnswer(t, r, "p6", "", true, "that is the most")
+	requireAnswer(t, r, "p6", "", true, "which is the limit")
 	if n := b.requests(); n != before {
 		t.Error("the sixth name went out")
 	}

@@ -67,7 +67,7 @@ type Gateway struct {
 // New returns the gateway of a run. It starts no goroutine.
 func New(cfg Config) (*Gateway, error) {
 	if cfg.Quarantine == nil || cfg.Quarantine.Run() != cfg.Run {
-		return nil, company.E(company.EInternal, "a gateway serves the quarantine of its own run")
+		return nil, company.E(company.EInternal, "a gateway may only serve the quarantine of its own run")
 	}
 	if cfg.Ticket == "" {
 		ticket, err := gitops.Ticket(cfg.Run)
@@ -189,7 +189,7 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		case gitops.UploadPack, gitops.ReceivePack:
 			g.advertiseRefs(ctx, w, r, service)
 		default:
-			g.refuseRequest(w, http.StatusForbidden, "path", "only the smart protocol of git is served")
+			g.refuseRequest(w, http.StatusForbidden, "path", "only git's smart protocol is served")
 		}
 	case rest == "/"+string(gitops.UploadPack) && query == "":
 		g.servePack(ctx, w, r, gitops.UploadPack)

@@ -647,7 +647,7 @@ func TestForgedAuthor(t *testing.T) {
 	b.q.OnlyBy(gitops.Identity{Person: gitops.Person{Name: "Company", Email: "company@example.org"}, Signoff: true})
 	b.commit(t, b.clone, "f", "1")
 	out, err := gitexectest.TryGit(b.clone, "", "push", "-q", "origin", "HEAD:refs/heads/agent/t1-01-x")
-	if err == nil || !strings.Contains(out, "in the name of") || !strings.Contains(out, "--reset-author") {
+	if err == nil || !strings.Contains(out, "but must have") || !strings.Contains(out, "--reset-author") {
 		t.Fatalf("%v: %s", err, out)
 	}
 	if k := b.kinds(); k != "push" {

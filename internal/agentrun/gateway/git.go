@@ -19,7 +19,7 @@ import (
 // advertiseRefs lists the references for a fetch or a push.
 func (g *Gateway) advertiseRefs(ctx context.Context, w http.ResponseWriter, r *http.Request, service gitops.Service) {
 	if r.Method != http.MethodGet {
-		g.refuseRequest(w, http.StatusMethodNotAllowed, "method", "info/refs is read with GET")
+		g.refuseRequest(w, http.StatusMethodNotAllowed, "method", "info/refs needs GET")
 		return
 	}
 	if !g.mayUse(w, service) || !g.acquireSlot(w) {
@@ -41,10 +41,10 @@ func (g *Gateway) servePack(ctx context.Context, w http.ResponseWriter, r *http.
 	}
 	switch {
 	case r.Method != http.MethodPost:
-		g.refuseRequest(w, http.StatusMethodNotAllowed, "method", "packs are sent with POST")
+		g.refuseRequest(w, http.StatusMethodNotAllowed, "method", "packs need POST")
 		return
 	case r.Header.Get("Content-Type") != "application/x-"+string(service)+"-request":
-		g.refuseRequest(w, http.StatusUnsupportedMediaType, "header", "this is not a request of git")
+		g.refuseRequest(w, http.StatusUnsupportedMediaType, "header", "not a git request")
 		return
 	case r.ContentLength > limit:
 		g.refuseRequest(w, http.StatusRequestEntityTooLarge, "body", fmt.Sprintf("the request has more than %d bytes", limit))
@@ -72,7 +72,7 @@ func (g *Gateway) servePack(ctx context.Context, w http.ResponseWriter, r *http.
 	default:
 		out.stop()
 		g.refuseRequest(w, http.StatusUnsupportedMediaType, "header",
-			fmt.Sprintf("content encoding %.50q is not understood", enc))
+			fmt.Sprintf("unsupported content encoding %.50q", enc))
 		return
 	}
 	reported := false
@@ -122,7 +122,7 @@ func (g *Gateway) acquireSlot(w http.ResponseWriter) bool {
 
 func (g *Gateway) releaseSlot() { <-g.slots }
 
-var errTooLong = errors.New("the request is too long when inflated")
+var errTooLong = errors.New("the decompressed request is too long")
 
 // inflated limits the inflated size of a gzip body.
 type inflated struct {

@@ -23,19 +23,19 @@ func (g *Gateway) checkRefs(ctx context.Context, updates []gitops.RefUpdate) err
 		case refUpdate.Ref == gitops.CheckpointRef(g.cfg.Run):
 		case own.MatchString(refUpdate.Ref) && refUpdate.Rewrites:
 			return company.E(company.EProtected, fmt.Sprintf("%q may not be rewritten", refUpdate.Ref)).
-				Because("the push leaves out commits that are there").Fix("commit on top of what was pushed")
+				Because("the push drops existing commits").Fix("commit on top of the pushed branch")
 		case own.MatchString(refUpdate.Ref):
 			have[refUpdate.Ref] = refUpdate.New
 		default:
 			return company.E(company.EProtected, fmt.Sprintf("%q may not be pushed", refUpdate.Ref)).
-				Because("run " + string(g.cfg.Run) + " pushes branches of its own ticket only").
+				Because("run " + string(g.cfg.Run) + " may only push branches of its own ticket").
 				Fix("push to agent/" + g.cfg.Ticket + "-<what it does>")
 		}
 	}
 	if len(have) > gitops.MaxBranches {
 		return company.E(company.EProtected,
 			fmt.Sprintf("there are more than %d branches of %s", gitops.MaxBranches, g.cfg.Ticket)).
-			Fix("push to one of those that are there")
+			Fix("push to an existing one")
 	}
 	return nil
 }

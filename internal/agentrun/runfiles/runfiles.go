@@ -75,7 +75,7 @@ func (r ExecutionResult) Marshal() ([]byte, error) {
 // openRunFolder opens the folder of a run in the folder of all runs. It creates a missing one.
 func openRunFolder(runs *safedir.Folder, id company.RunID) (*safedir.Folder, error) {
 	if !id.Valid() {
-		return nil, company.E(company.EInvalid, fmt.Sprintf("%q is not a run id", string(id)))
+		return nil, company.E(company.EInvalid, fmt.Sprintf("invalid run id %q", string(id)))
 	}
 	// Creating an existing folder would wait for all others that create one beside it, so try to open it first.
 	run, err := runs.Sub(string(id))
@@ -83,8 +83,8 @@ func openRunFolder(runs *safedir.Folder, id company.RunID) (*safedir.Folder, err
 		run, err = runs.MakeSub(string(id))
 	}
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
-		return nil, company.E(company.EConfig, "the folder of "+string(id)+" cannot be made").Wrap(err).
-			Fix("make room on the office's disk (df and df -i show it)")
+		return nil, company.E(company.EConfig, "cannot create the folder of "+string(id)).Wrap(err).
+			Fix("free space on the office's disk (df and df -i show it)")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("make the folder of %s: %w", id, err)

@@ -54,7 +54,7 @@ func TestWarmPoolBreaks(t *testing.T) {
 		t.Errorf("a warm container: %+v", b)
 	}
 	s.Close()
-	for _, want := range []string{"starting a warm container broke: nil map", "broken_test.go"} {
+	for _, want := range []string{"starting a warm container panicked: nil map", "broken_test.go"} {
 		if !strings.Contains(log.String(), want) {
 			t.Errorf("the log does not say %q:\n%s", want, log)
 		}

@@ -140,7 +140,7 @@ func (s Salvager) TakeWork(ctx context.Context, task *company.Task, run *company
 	}
 	if n := company.SizeOfChanges(changes); n > company.MaxChanges {
 		return Salvaged{}, company.E(company.EObjects,
-			fmt.Sprintf("the list of the changed files has %d bytes and may have %d", n, company.MaxChanges))
+			fmt.Sprintf("the list of changed files has %d bytes; the limit is %d", n, company.MaxChanges))
 	}
 	return Salvaged{Head: head, Branch: w.branch, Changes: changes}, nil
 }

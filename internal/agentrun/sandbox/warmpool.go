@@ -120,8 +120,8 @@ func (s *Factory) findImage(ctx context.Context, key string) (id string, err err
 		return key, nil
 	}
 	if id, err = s.Images.FindLocal(ctx, key); err == nil && id == "" {
-		err = company.E(company.EImage, "the worker image is not on this host").Because("it was removed since").
-			Fix("nothing: the next run has it made again")
+		err = company.E(company.EImage, "the worker image is not on this host").Because("it was removed in the meantime").
+			Fix("nothing to do: the next run builds it again")
 	}
 	return id, err
 }

@@ -32,7 +32,7 @@ var _ bus.Lease = (*Lease)(nil)
 // Lease implements bus.Queue.
 func (q *Queue) Lease(ctx context.Context, ttl time.Duration) (bus.Lease, error) {
 	if ttl <= 0 {
-		return nil, fmt.Errorf("lease: a time to live of %v: %w", ttl, bus.ErrNotAllowed)
+		return nil, fmt.Errorf("lease: invalid time to live %v: %w", ttl, bus.ErrNotAllowed)
 	}
 	ctx, cancel := q.store.WithClosing(ctx)
 	defer cancel()

@@ -172,7 +172,7 @@ func compareAge(item, b *entry) int {
 // Put implements bus.Queue.
 func (q *Queue) Put(ctx context.Context, item bus.Item) error {
 	if item.ID == "" || len(item.ID) > maxItemID {
-		return fmt.Errorf("put: an item's id has 1 to %d bytes: %w", maxItemID, bus.ErrNotAllowed)
+		return fmt.Errorf("put: an item's id must have 1 to %d bytes: %w", maxItemID, bus.ErrNotAllowed)
 	}
 	if len(item.Body) > bus.MaxRecord {
 		return fmt.Errorf("put %s: %w", item.ID, bus.ErrTooLarge)

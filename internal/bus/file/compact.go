@@ -146,7 +146,7 @@ func (b *Bus) copyLive(next *segment, old []*segment, first bool) (records []mov
 			return nil, err
 		}
 		if end < s.size {
-			return nil, damagedError(s.fileName(), end, "no frame can be read here")
+			return nil, damagedError(s.fileName(), end, "no readable frame here")
 		}
 	}
 	// The mark is true when the segment gets its name, because the segment is synced before.

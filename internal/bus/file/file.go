@@ -164,7 +164,7 @@ func (b *Bus) loadItems() error {
 			err = b.queue.Load(frame.toMessage())
 		}
 		if err != nil {
-			return fmt.Errorf("the queue: %w", err)
+			return fmt.Errorf("open the queue: %w", err)
 		}
 	}
 	b.index.dropFaded(now)

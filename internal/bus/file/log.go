@@ -34,7 +34,7 @@ func (l Log) Append(ctx context.Context, subject string, data []byte, expect uin
 		return 0, fmt.Errorf("append %d bytes to %s: %w", len(data), subject, bus.ErrTooLarge)
 	}
 	if len(id) > mostID {
-		return 0, fmt.Errorf("append to %s: an id has at most %d bytes: %w", subject, mostID, bus.ErrNotAllowed)
+		return 0, fmt.Errorf("append to %s: the id has more than %d bytes: %w", subject, mostID, bus.ErrNotAllowed)
 	}
 	seq, err := l.bus.submitRequest(ctx, &request{kind: recordFrame, subject: subject, data: data, expect: expect, id: id})
 	if errors.Is(err, bus.ErrConflict) {
@@ -88,7 +88,7 @@ func (b *Bus) readEntry(item entry) (frame, error) {
 	}
 	f, ok := parseFrame(raw, item.segment.salt, int64(item.offset))
 	if !ok || f.kind != recordFrame || f.seq != item.seq {
-		return frame{}, damagedError(item.segment.fileName(), int64(item.offset), "the record is not what was written")
+		return frame{}, damagedError(item.segment.fileName(), int64(item.offset), "the record does not match its checksum")
 	}
 	return f, nil
 }

@@ -63,7 +63,7 @@ func (b *Bus) recoverSegments(ctx context.Context) (err error) {
 		// This is the newest segment, or the one before it if creating the newest was interrupted.
 		switch {
 		case len(rest) > 1 || len(rest) == 1 && rest[0].size > segmentHead:
-			return damagedError(found.name, s.size, "no frame can be read here, and later ones are there")
+			return damagedError(found.name, s.size, "no readable frame here, but later ones exist")
 		case len(rest) == 1:
 			if err := errors.Join(rest[0].file.Close(), b.disk.Remove(rest[0].name), b.disk.Sync()); err != nil {
 				files = nil
@@ -141,9 +141,9 @@ func (b *Bus) checkPlace(f found) error {
 	}
 	switch {
 	case !f.ok:
-		return damagedError(f.name, 0, "the head of the segment cannot be read")
+		return damagedError(f.name, 0, "the head of the segment is unreadable")
 	case f.name != segmentName(f.head.first):
-		return damagedError(f.name, 0, "the file is segment "+segmentName(f.head.first))
+		return damagedError(f.name, 0, "the file has the head of segment "+segmentName(f.head.first))
 	case f.head.first != want:
 		return damagedError(segmentName(want), 0, "the segment is missing")
 	}
@@ -160,7 +160,7 @@ func (b *Bus) scanSegment(ctx context.Context, s *segment) (newest kind, unsure 
 			return err
 		}
 		if newest == endFrame {
-			return damagedError(s.fileName(), offset, "something lies behind the end")
+			return damagedError(s.fileName(), offset, "unexpected data after the end")
 		}
 		if newest = f.kind; f.kind == markFrame {
 			unsure = offset
@@ -198,7 +198,7 @@ func cutZeros(s *segment, size int64) error {
 		return err
 	}
 	if used > s.size {
-		return damagedError(s.fileName(), s.size, "something lies behind the end")
+		return damagedError(s.fileName(), s.size, "unexpected data after the end")
 	}
 	return errors.Join(s.file.Truncate(s.size), s.file.Sync())
 }
@@ -236,7 +236,7 @@ func (b *Bus) cutTail(s *segment, used, size int64) error {
 	}
 	if found {
 		return damagedError(s.fileName(), s.size,
-			fmt.Sprintf("no frame can be read here, and what lies before byte %d was on the disk", mark))
+			fmt.Sprintf("no readable frame here, although all before byte %d was synced to disk", mark))
 	}
 	b.logger.Warn("the log of the bus ended in what was never acknowledged, and was cut", "file", s.fileName(), "offset",
 		s.size, "bytes", used-s.size)

@@ -191,13 +191,13 @@ func (b *Bus) takeBack(cause error) error {
 		b.breakWith(errors.Join(cause, err))
 		return fmt.Errorf("%w: %w", bus.ErrUnknown, cause)
 	}
-	return company.E(company.EBus, "the bus refuses to store a record").
+	return company.E(company.EBus, "the bus cannot store a record").
 		Fix("check the free space of the office's disk").Wrap(cause)
 }
 
 // breakWith makes the bus refuse all further requests.
 func (b *Bus) breakWith(cause error) {
-	b.broken = company.E(company.EBus, "the log of the bus cannot be written any more").
+	b.broken = company.E(company.EBus, "the log of the bus can no longer be written").
 		Fix("check the office's disk, then start again").Wrap(cause)
 	b.fail(b.broken)
 }

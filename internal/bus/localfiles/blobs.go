@@ -286,7 +286,7 @@ func (r *blobReader) Read(p []byte) (int, error) {
 	n, err := r.file.Read(p)
 	r.sum.Write(p[:n])
 	if err == io.EOF && hex.EncodeToString(r.sum.Sum(nil)) != r.name {
-		return n, fmt.Errorf("%s does not hold what its name says: %w", r.path, bus.ErrDamaged)
+		return n, fmt.Errorf("the content of %s does not match its name: %w", r.path, bus.ErrDamaged)
 	}
 	return n, err
 }

@@ -56,7 +56,7 @@ func LockFolder(own *safedir.Folder) (*Lock, error) {
 		}
 		return nil, company.E(company.EHeld, "the bus in "+dir+" is held by "+who).
 			Because("two processes on one store would lose records").
-			Fix("talk to that process instead, or stop it")
+			Fix("use that process, or stop it")
 	}
 	// The process id is for people; the lock itself does not depend on it.
 	if err := file.Truncate(0); err != nil {
@@ -79,6 +79,6 @@ func OpenError(dir string, err error) error {
 	if errors.As(err, &own) && (own.Code == company.EConfig || own.Code == company.ELedger) {
 		return err // it is more specific
 	}
-	return company.E(company.EBus, "the bus in "+dir+" cannot be opened").
-		Fix("check that the directory is writable and its disk not full, then start again").Wrap(err)
+	return company.E(company.EBus, "cannot open the bus in "+dir).
+		Fix("check that the directory is writable and the disk is not full, then start again").Wrap(err)
 }

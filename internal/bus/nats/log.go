@@ -148,7 +148,7 @@ func lookAgain(ctx context.Context, stream jetstream.Stream, subject string) (*j
 		}
 	}
 	return nil, company.E(company.EBus, "the server of the bus cannot read the records of "+subject).
-		Fix("see that the office's disk can be read, then start the company again")
+		Fix("check that the office's disk is readable, then start the company again")
 }
 
 // Read implements bus.Log.
@@ -350,7 +350,7 @@ func (l *Log) Purge(ctx context.Context, subject string) error {
 	return nil
 }
 
-var errStuck = errors.New("it gave no answer to the removal of a journal, as when the disk is full")
+var errStuck = errors.New("the removal of a journal was not answered, as when the disk is full")
 
 // isDiskFull reports whether the store's disk has no space for another record.
 func (b *Bus) isDiskFull() bool {

@@ -232,9 +232,9 @@ func (b *Bus) endServer() error {
 	case <-ended:
 		return nil
 	case <-time.After(b.endTimeout):
-		return company.E(company.EBus, "the server of the bus does not end").
-			Because(fmt.Sprintf("it was told to %s ago", b.endTimeout)).
-			Fix("nothing that was stored is lost; end this process before the office is opened again")
+		return company.E(company.EBus, "the server of the bus does not stop").
+			Because(fmt.Sprintf("it was asked to %s ago", b.endTimeout)).
+			Fix("stored records are safe; end this process before you open the office again")
 	}
 }
 
@@ -306,7 +306,7 @@ func (b *Bus) publishMessage(
 		case jetstream.JSErrCodeStreamWrongLastSequence, jetstream.JSErrCodeStreamWrongLastSequenceConstant:
 			return 0, bus.ErrConflict
 		}
-		return 0, company.E(company.EBus, "the bus refuses to store a record of "+msg.Subject).
+		return 0, company.E(company.EBus, "the bus cannot store a record of "+msg.Subject).
 			Fix("check the free space of the office's disk").Wrap(err)
 	case errors.Is(err, natsclient.ErrMaxPayload):
 		return 0, bus.ErrTooLarge
@@ -322,9 +322,9 @@ func (b *Bus) publishMessage(
 func (b *Bus) whyBroken() error { return context.Cause(b.broken) }
 
 func writeError(cause error) error {
-	return company.E(company.EBus, "the server of the bus could not write its files, and stores nothing more").
-		Fix("see that the office's disk has room and can be written, then start the company again: nothing that was stored " +
-			"is lost").Wrap(cause)
+	return company.E(company.EBus, "the server of the bus cannot write its files and stores nothing more").
+		Fix("check that the office's disk has space and is writable, then start the company again: stored " +
+			"records are safe").Wrap(cause)
 }
 
 // CheckAlive returns an error if the bus is closed or ctx has ended.

@@ -60,8 +60,8 @@ func Open(ctx context.Context, options Options) (*Runtime, error) {
 	}
 	for _, word := range options.Allow {
 		if !slices.Contains(dockerapi.Words, word) {
-			return nil, company.E(company.EConfig, fmt.Sprintf("%q is no Docker command that can be allowed", word)).
-				Fix(fmt.Sprintf("the most is %v", dockerapi.Words))
+			return nil, company.E(company.EConfig, fmt.Sprintf("unknown Docker command %q", word)).
+				Fix(fmt.Sprintf("use any of %v", dockerapi.Words))
 		}
 	}
 	options.Log = cmp.Or(options.Log, slog.New(slog.DiscardHandler))
@@ -106,7 +106,7 @@ func (r *Runtime) negotiateVersion(ctx context.Context) error {
 	r.sized.Store(sizeOption(r.info))
 	if r.info.OSType != "linux" {
 		return company.E(company.EDocker, fmt.Sprintf("the Docker daemon at %s runs %q containers", r.host, r.info.OSType)).
-			Fix("a daemon with Linux containers is needed")
+			Fix("use a daemon with Linux containers")
 	}
 	return nil
 }

@@ -115,8 +115,8 @@ func (r *Runtime) createContainer(ctx context.Context, want expectation) (string
 		return res.ID, nil
 	}
 	if cerrdefs.IsConflict(err) {
-		fault := company.E(company.EConflict, fmt.Sprintf("a container named %s is there already", want.spec.Name)).Wrap(err).
-			Fix("remove what an earlier start left: the office does so by itself when it starts")
+		fault := company.E(company.EConflict, fmt.Sprintf("a container named %s exists already", want.spec.Name)).Wrap(err).
+			Fix("remove the leftover: the office does so itself when it starts")
 		return "", fault
 	}
 	// The answer may have been lost after the container was created.

@@ -217,9 +217,9 @@ func isEmpty(v reflect.Value) bool {
 }
 
 func policyError(field string, want, got any) *company.Error {
-	return company.E(company.EPolicy, fmt.Sprintf("the container is not what the policy says: %s", field)).
+	return company.E(company.EPolicy, fmt.Sprintf("the container violates the policy: %s", field)).
 		Because(fmt.Sprintf("wanted %s, the daemon has %s", formatShort(want), formatShort(got))).
-		Fix("it was not started; see what changes containers on this daemon (a plugin, a proxy before its socket, its own " +
+		Fix("it was not started; find what changes containers on this daemon (a plugin, a proxy of its socket, its own " +
 			"defaults)").NeedsPerson()
 }
 

@@ -64,7 +64,7 @@ func Open(options Options) (*Client, error) {
 	}
 	opts = append(opts, client.WithAPIVersionNegotiation(), c.installGuard)
 	if c.dockerClient, err = client.NewClientWithOpts(opts...); err != nil {
-		return nil, company.E(company.EDocker, "the settings for the Docker daemon are wrong").Wrap(err).
+		return nil, company.E(company.EDocker, "invalid settings for the Docker daemon").Wrap(err).
 			Fix("check DOCKER_HOST, DOCKER_CERT_PATH and DOCKER_TLS_VERIFY")
 	}
 	return c, nil

@@ -42,7 +42,7 @@ func (t *translation) addCommand(c instructions.Command) error {
 		t.user = c.User
 		if u, _, _ := strings.Cut(c.User, ":"); u == "" || strings.ContainsAny(c.User, "\x00\n") ||
 			strings.HasPrefix(u, "-") {
-			return t.refuse(line, "USER names no user").Fix("write a name or a number, such as USER node")
+			return t.refuse(line, "USER has no user").Fix("write a name or a number, such as USER node")
 		}
 	case *instructions.ShellCommand:
 		t.shell = c.Shell
@@ -128,7 +128,7 @@ func (t *translation) addRun(c *instructions.RunCommand, line int) error {
 	argv, script := slices.Clone(c.CmdLine), ""
 	if len(c.Files) > 0 {
 		if len(argv) != 1 || !c.PrependShell {
-			return t.refuse(line, "RUN with a here-document cannot be read").
+			return t.refuse(line, "RUN with a here-document is not supported").
 				Fix("write the command without <<, or put the script into a file and COPY it")
 		}
 		first := c.Files[0]
@@ -166,11 +166,11 @@ func (s Source) checkFlags(tree *parser.Node) error {
 			name, value, _ := strings.Cut(flag, "=")
 			switch {
 			case name == "--security" && value != "sandbox":
-				return s.refuse(n.StartLine, strings.ToUpper(n.Value)+" "+flag+" is not carried out").
-					Because("no step has more rights than package tools need").Fix("take it out")
+				return s.refuse(n.StartLine, strings.ToUpper(n.Value)+" "+flag+" is not supported").
+					Because("steps only have the rights that package tools need").Fix("remove it")
 			case name == "--device":
-				return s.refuse(n.StartLine, strings.ToUpper(n.Value)+" "+flag+" is not carried out").
-					Because("no container of the company sees a device").Fix("take it out")
+				return s.refuse(n.StartLine, strings.ToUpper(n.Value)+" "+flag+" is not supported").
+					Because("containers have no devices").Fix("remove it")
 			}
 		}
 	}
@@ -181,20 +181,20 @@ func (s Source) checkFlags(tree *parser.Node) error {
 // and temporary folders, which only make a command faster. The command runs without them.
 func (t *translation) checkRun(c *instructions.RunCommand, line int) error {
 	if n := instructions.GetNetwork(c); n == instructions.NetworkHost {
-		return t.refuse(line, "RUN --network=host is not carried out").
-			Because("steps have no network but Debian's packages by apt").
-			Fix("take it out; what the step downloads belongs into the repository (COPY), or install it with apt")
+		return t.refuse(line, "RUN --network=host is not supported").
+			Because("steps can only reach Debian's packages, by apt").
+			Fix("remove it; put what the step downloads into the repository and COPY it, or install it with apt")
 	}
 	for _, m := range instructions.GetMounts(c) {
 		switch m.Type {
 		case instructions.MountTypeCache, instructions.MountTypeTmpfs:
 		case instructions.MountTypeBind:
-			return t.refuse(line, "RUN --mount=type=bind is not carried out").Because("steps see no folder beside the image's").
+			return t.refuse(line, "RUN --mount=type=bind is not supported").Because("steps only see the image's folders").
 				Fix("COPY what the step reads, and remove it in the same step if it is large")
 		default:
-			return t.refuse(line, "RUN --mount=type="+string(m.Type)+" is not carried out").
-				Because("no secret of the host enters an image").
-				Fix("take it out; what needs the secret belongs into container.setup with container.setup_env")
+			return t.refuse(line, "RUN --mount=type="+string(m.Type)+" is not supported").
+				Because("no secret of the host gets into an image").
+				Fix("remove it; use container.setup with container.setup_env for what needs the secret")
 		}
 	}
 	return nil
@@ -203,13 +203,13 @@ func (t *translation) checkRun(c *instructions.RunCommand, line int) error {
 func (t *translation) addAdd(c *instructions.AddCommand, line int) error {
 	for _, src := range c.SourcePaths {
 		if strings.Contains(src, "://") || strings.HasPrefix(src, "git@") {
-			return t.refuse(line, "ADD of an address is not carried out: "+src).
-				Because("steps have no network but Debian's packages by apt").
+			return t.refuse(line, "ADD of a URL is not supported: "+src).
+				Because("steps can only reach Debian's packages, by apt").
 				Fix("keep the file in the repository and COPY it, or install it with apt")
 		}
 		if c.Unpack == nil && isArchive(src) || c.Unpack != nil && *c.Unpack {
-			return t.refuse(line, "ADD does not unpack "+src+" here").Because("only files are copied").
-				Fix("write COPY, and RUN tar to unpack it")
+			return t.refuse(line, "ADD cannot unpack "+src).Because("ADD only copies files").
+				Fix("use COPY, and RUN tar to unpack it")
 		}
 	}
 	return t.placeFiles(c.SourcesAndDest, Copy{Owner: c.Chown, Mode: c.Chmod}, c.ExcludePatterns, line, c.String())
@@ -223,8 +223,8 @@ func isArchive(name string) bool {
 
 func (t *translation) addCopy(c *instructions.CopyCommand, line int) error {
 	if c.From != "" {
-		return t.refuse(line, "COPY --from="+c.From+" is not carried out").Because("one stage is built, in one container").
-			Fix("do in this stage what brings the files; or have a devcontainer.json name with build.target a stage that " +
+		return t.refuse(line, "COPY --from="+c.From+" is not supported").Because("only one stage is built, in one container").
+			Fix("create the files in this stage; or set build.target in a devcontainer.json to a stage that " +
 				"needs no other")
 	}
 	return t.placeFiles(c.SourcesAndDest, Copy{Owner: c.Chown, Mode: c.Chmod}, c.ExcludePatterns, line, c.String())

@@ -82,7 +82,7 @@ func checkBudget(budget int) error {
 	}
 	return company.E(company.EImage,
 		"the patterns of .dockerignore and COPY are too many or too complex for this repository").
-		Because("comparing them with all files would take too long").
+		Because("matching them against all files would take too long").
 		Fix("name folders instead of patterns with many wildcards").NeedsPerson()
 }
 
@@ -114,7 +114,7 @@ func readIgnore(text []byte) (rules ignoreRules, err error) {
 			}
 			return nil, company.E(company.EImage,
 				fmt.Sprintf("cannot read line %d of .dockerignore or of the paths to exclude", n)).
-				Because(safetext.EscapeLine(err.Error(), 300)).Fix("mend the pattern, and commit the file").NeedsPerson()
+				Because(safetext.EscapeLine(err.Error(), 300)).Fix("fix the pattern, and commit the file").NeedsPerson()
 		}
 		rules = append(rules, ignoreRule{parsed, keep})
 	}
@@ -145,7 +145,7 @@ func (t *translation) placeFiles(
 	from instructions.SourcesAndDest, c Copy, exclude []string, line int, text string,
 ) error {
 	if c.Owner != "" && !ownerRE.MatchString(c.Owner) || c.Mode != "" && !modeRE.MatchString(c.Mode) {
-		return t.refuse(line, "--chown or --chmod cannot be read").Fix("write --chown=user:group and --chmod=755")
+		return t.refuse(line, "invalid --chown or --chmod").Fix("write --chown=user:group and --chmod=755")
 	}
 	c.To = path.Join("/", joinDir(t.dir, from.DestPath))
 	c.Folder = strings.HasSuffix(from.DestPath, "/") || from.DestPath == "." || strings.HasSuffix(from.DestPath, "/.") ||
@@ -178,8 +178,8 @@ func (t *translation) placeFiles(
 	}
 	for _, copiedFile := range c.Files {
 		if !fs.ValidPath(copiedFile.Place) {
-			return t.refuse(line, fmt.Sprintf("%q is no name of a file", copiedFile.Place)).
-				Fix("name files without .. and without an empty part")
+			return t.refuse(line, fmt.Sprintf("invalid file name %q", copiedFile.Place)).
+				Fix("use names without .. and without an empty part")
 		}
 	}
 	slices.SortStableFunc(c.Files, func(a, b CopiedFile) int { return strings.Compare(a.Place, b.Place) })
@@ -194,11 +194,11 @@ func (t *translation) missingSource(src string, line int) error {
 		where = safetext.EscapeLine(t.context, 100) + " of the repository"
 	}
 	fault := t.refuse(line, fmt.Sprintf("%s has no file %s", where, src)).
-		Because("only files of the commit that a task starts from are copied")
+		Because("only files of a task's base commit are copied")
 	if t.files.leftOut {
-		fault = fault.Because("only files of the commit are copied, and of those none that .dockerignore names")
+		fault = fault.Because("only files of the commit are copied, except those in .dockerignore")
 	}
-	return fault.Fix("commit the file, or make it with RUN")
+	return fault.Fix("commit the file, or create it with RUN")
 }
 
 // foundFile is a file that matches a source, with its path below the destination.

@@ -40,13 +40,13 @@ func (f field) isSet() bool {
 // refusedKeys lists the keys that ask for more than the policy of containers allows, with the reason
 // and the fix.
 var refusedKeys = []struct{ key, why, fix string }{
-	{"privileged", "no container of the company has more rights than its work needs", "take it out"},
-	{"capAdd", "no container of the company has more rights than its work needs", "take it out"},
-	{"securityOpt", "no container of the company has more rights than its work needs", "take it out"},
-	{"runArgs", "they are options of docker run, and the company alone decides those", "take them out"},
-	{"mounts", "no container of the company sees a folder of the host", "take them out"},
-	{"workspaceMount", "no container of the company sees a folder of the host", "take it out"},
-	{"initializeCommand", "it would run on the host", "take it out, or do the same with RUN in a Dockerfile"},
+	{"privileged", "containers only have the rights that the work needs", "remove it"},
+	{"capAdd", "containers only have the rights that the work needs", "remove it"},
+	{"securityOpt", "containers only have the rights that the work needs", "remove it"},
+	{"runArgs", "they are options of docker run, and the company alone decides those", "remove them"},
+	{"mounts", "containers see no folder of the host", "remove them"},
+	{"workspaceMount", "containers see no folder of the host", "remove it"},
+	{"initializeCommand", "it would run on the host", "remove it, or do the same with RUN in a Dockerfile"},
 	{"dockerComposeFile", "several containers are not started for one task",
 		"name the Dockerfile of the service itself, and its databases with gates.services"},
 }
@@ -63,8 +63,8 @@ func parseDevcontainer(text Text) (devcontainer, error) {
 	}
 	for _, r := range refusedKeys {
 		if f := fields[r.key]; f.isSet() {
-			return devcontainer{}, refuseLine(text.Path, f.line, r.key+" is not carried out").Because(r.why).
-				Fix(r.fix + "; or have container.dockerfile name a Dockerfile instead")
+			return devcontainer{}, refuseLine(text.Path, f.line, r.key+" is not supported").Because(r.why).
+				Fix(r.fix + "; or set container.dockerfile to a Dockerfile")
 		}
 	}
 	d := devcontainer{args: map[string]string{}}
@@ -84,11 +84,11 @@ func readFields(t Text) (map[string]field, error) {
 	bad := func(at int64, err error) error {
 		line := 1 + bytes.Count(text[:min(int(at), len(text))], []byte("\n"))
 		return refuseLine(t.Path, line, "this is not JSON with comments").Because(err.Error()).
-			Fix("mend the file, and commit it")
+			Fix("fix the file, and commit it")
 	}
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	if open, err := decoder.Token(); err != nil || open != json.Delim('{') {
-		return nil, bad(decoder.InputOffset(), fmt.Errorf("an object is expected"))
+		return nil, bad(decoder.InputOffset(), fmt.Errorf("want an object"))
 	}
 	out := map[string]field{}
 	for decoder.More() {
@@ -124,13 +124,13 @@ func (d *devcontainer) readBuild(text Text, fields map[string]field) error {
 		to  any
 	}{{"build", &build}, {"image", &d.image}, {"dockerFile", &legacy.dockerfile}, {"context", &legacy.context}} {
 		if f := fields[one.key]; f.isSet() && json.Unmarshal(f.value, one.to) != nil {
-			return refuseLine(text.Path, f.line, one.key+" is not what it has to be").
-				Fix("look at the reference of devcontainer.json, and mend the file")
+			return refuseLine(text.Path, f.line, "invalid "+one.key).
+				Fix("see the reference of devcontainer.json, and fix the file")
 		}
 	}
 	if len(build.Options) > 0 {
-		return refuseLine(text.Path, fields["build"].line, "build.options is not carried out").
-			Because("they are options of docker build, and the company builds by itself").Fix("take them out")
+		return refuseLine(text.Path, fields["build"].line, "build.options is not supported").
+			Because("they are options of docker build, which is not used").Fix("remove them")
 	}
 	folder := path.Dir(text.Path)
 	if build.Dockerfile == "" {
@@ -138,12 +138,12 @@ func (d *devcontainer) readBuild(text Text, fields map[string]field) error {
 	}
 	if build.Dockerfile == "" {
 		if d.imageLine = fields["image"].line; d.image == "" {
-			return refuseLine(text.Path, 1, "no image is named").Because("image, build.dockerfile and dockerFile are missing").
-				Fix("add one of them, or have container.dockerfile name a Dockerfile")
+			return refuseLine(text.Path, 1, "no image is given").Because("image, build.dockerfile and dockerFile are missing").
+				Fix("add one of them, or set container.dockerfile to a Dockerfile")
 		}
 		if !referenceRE.MatchString(d.image) {
-			return refuseLine(text.Path, d.imageLine, fmt.Sprintf("%q is not the name of an image", d.image)).
-				Fix("write image as name:tag, or better as name@sha256:<64 hex digits>")
+			return refuseLine(text.Path, d.imageLine, fmt.Sprintf("invalid image name %q", d.image)).
+				Fix("write image as name:tag, or better name@sha256:<64 hex digits>")
 		}
 		return nil
 	}
@@ -152,7 +152,7 @@ func (d *devcontainer) readBuild(text Text, fields map[string]field) error {
 	d.dockerfile, d.context = path.Join(folder, build.Dockerfile), path.Join(folder, build.Context)
 	for _, p := range []string{d.dockerfile, d.context} {
 		if path.IsAbs(p) || p == ".." || strings.HasPrefix(p, "../") {
-			return refuseLine(text.Path, line, "the build leads out of the repository").
+			return refuseLine(text.Path, line, "the build uses paths outside of the repository").
 				Fix("use paths of the repository, relative to " + safetext.EscapeLine(text.Path, 100))
 		}
 	}
@@ -191,8 +191,8 @@ func (d *devcontainer) readEnv(text Text, f field) error {
 	}
 	var env map[string]*string
 	if json.Unmarshal(f.value, &env) != nil {
-		return refuseLine(text.Path, f.line, "containerEnv is not a list of texts").
-			Fix("look at the reference of devcontainer.json, and mend the file")
+		return refuseLine(text.Path, f.line, "containerEnv must be an object of strings").
+			Fix("see the reference of devcontainer.json, and fix the file")
 	}
 	for _, name := range slices.Sorted(maps.Keys(env)) {
 		if env[name] == nil {

@@ -160,8 +160,8 @@ func (s Source) checkSyntax() error {
 	if len(at) > 0 {
 		line = at[0].Start.Line
 	}
-	return s.refuse(line, "# syntax="+name+" is not read").Because("it names a program that would translate the file").
-		Fix("use Docker's own syntax (docker/dockerfile:1), or take the line out")
+	return s.refuse(line, "# syntax="+name+" is not supported").Because("it names a program that would translate the file").
+		Fix("use Docker's own syntax (docker/dockerfile:1), or remove the line")
 }
 
 // grammarError adds the line to an error of the parser.
@@ -176,8 +176,8 @@ func (s Source) grammarError(err error) error {
 			}
 		}
 	}
-	return s.refuse(line, "this is not a Dockerfile that can be read").Because(safetext.EscapeLine(err.Error(), 200)).
-		Fix("mend the line, and commit the file")
+	return s.refuse(line, "cannot parse the Dockerfile").Because(safetext.EscapeLine(err.Error(), 200)).
+		Fix("fix the line, and commit the file")
 }
 
 // platformArgs returns the arguments that are predefined in every Dockerfile.
@@ -217,8 +217,8 @@ func (t *translation) chainStages(stages []instructions.Stage) ([]instructions.S
 	if t.target != "" {
 		index, ok := instructions.HasStage(stages, t.target)
 		if !ok {
-			return nil, t.refuse(1, fmt.Sprintf("there is no stage %q", t.target)).
-				Fix("name a stage of the Dockerfile with build.target")
+			return nil, t.refuse(1, fmt.Sprintf("unknown stage %q", t.target)).
+				Fix("set build.target to a stage of the Dockerfile")
 		}
 		last = index
 	}
@@ -228,7 +228,7 @@ func (t *translation) chainStages(stages []instructions.Stage) ([]instructions.S
 		line := firstLine(stage.Location)
 		from, err := t.expandWord(stage.BaseName, t.global)
 		if err != nil {
-			return nil, t.refuse(line, "FROM cannot be expanded").Because(err.Error()).Fix("write the image's name out")
+			return nil, t.refuse(line, "cannot expand FROM").Because(err.Error()).Fix("write the image's name without variables")
 		}
 		if err := t.checkPlatform(stage, line); err != nil {
 			return nil, err
@@ -241,10 +241,10 @@ func (t *translation) chainStages(stages []instructions.Stage) ([]instructions.S
 		}
 		switch {
 		case from == "scratch":
-			return nil, t.refuse(line, "FROM scratch is no base").Because("workers need a shell and git").
-				Fix("start from an image with a system, such as debian:12")
+			return nil, t.refuse(line, "FROM scratch is not supported").Because("workers need a shell and git").
+				Fix("start from an image with an operating system, such as debian:12")
 		case !referenceRE.MatchString(from):
-			return nil, t.refuse(line, fmt.Sprintf("%q is not the name of an image", from)).
+			return nil, t.refuse(line, fmt.Sprintf("invalid image name %q", from)).
 				Fix("write FROM name:tag, or better FROM name@sha256:<64 hex digits>; an ARG in it needs a default")
 		}
 		t.recipe.From, t.recipe.Line = from, line
@@ -261,8 +261,8 @@ func (t *translation) checkPlatform(stage instructions.Stage, line int) error {
 	platform, err := t.expandWord(stage.Platform, t.global)
 	if own := "linux/" + runtime.GOARCH; err != nil ||
 		platform != "" && platform != own && !strings.HasPrefix(platform, own+"/") {
-		return t.refuse(line, "FROM --platform="+platform+" is not this machine's").
-			Because("images are made for " + own + " here").Fix("take --platform out, or write --platform=$TARGETPLATFORM")
+		return t.refuse(line, "FROM --platform="+platform+" does not match this machine").
+			Because("images are built for " + own + " here").Fix("remove --platform, or write --platform=$TARGETPLATFORM")
 	}
 	return nil
 }
@@ -291,7 +291,7 @@ func (t *translation) expand(word string, escape rune, keepQuotes bool, env map[
 	}
 	out, err := docker.ExpandWord(word, escape, keepQuotes, env)
 	if t.expanded += len(out); t.expanded > maxExpanded {
-		return "", errors.New("the variables of the file come to too much text")
+		return "", errors.New("the values of the variables are too long")
 	}
 	return out, err
 }

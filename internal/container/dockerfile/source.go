@@ -85,14 +85,14 @@ func readText(file string, read ReadFunc) (Text, error) {
 	switch {
 	case data == nil:
 		return Text{}, company.E(company.EImage, "the repository has no file "+shown).
-			Because("container.dockerfile is a path in the repository, as the commit that a task starts from has it").
+			Because("container.dockerfile is a path in a task's base commit").
 			Fix("commit the file, or set container.dockerfile to its path from the root of the repository").NeedsPerson()
 	case len(data) > maxText:
 		return Text{}, company.E(company.EImage, fmt.Sprintf("%s is over %d KiB", shown, maxText>>10)).
-			Fix("name a smaller file with container.dockerfile").NeedsPerson()
+			Fix("set container.dockerfile to a smaller file").NeedsPerson()
 	case !utf8.Valid(data) || bytes.IndexByte(data, 0) >= 0:
 		return Text{}, company.E(company.EImage, shown+" is not text").
-			Fix("name a Dockerfile or a devcontainer.json with container.dockerfile").NeedsPerson()
+			Fix("set container.dockerfile to a Dockerfile or a devcontainer.json").NeedsPerson()
 	}
 	return Text{Path: file, Data: data}, nil
 }

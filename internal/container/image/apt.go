@@ -33,7 +33,7 @@ func (p *layerPlan) linkApt(req Request, base baseSource, reach string) (aptLink
 		p.addNote("%s", what+"container.deps is off")
 		return aptLink{}, nil
 	case p.b.registryStore(req) == nil:
-		p.addNote("%s", what+"no registry is at hand")
+		p.addNote("%s", what+"no registry is available")
 		return aptLink{}, nil
 	}
 	store := p.b.registryStore(req)

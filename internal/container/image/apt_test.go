@@ -112,7 +112,7 @@ func TestSetupAptUnsigned(t *testing.T) {
 	req := Request{Setup: []string{"apt-get update && apt-get install -y hello"}}
 	be.dropAtEnd(t, req, newBuiltBase())
 	_, err := be.Ensure(newContext(t), req)
-	requireCode(t, err, company.EImage, "a set-up command of the worker image ended with an error", "exit code 100")
+	requireCode(t, err, company.EImage, "a set-up command of the worker image failed", "exit code 100")
 	if e := (*company.Error)(nil); !errors.As(err, &e) || !strings.Contains(e.Details, "is not signed") {
 		t.Errorf("%+v", err)
 	}
@@ -134,7 +134,7 @@ func TestSetupAptOff(t *testing.T) {
 		return steps[len(steps)-1].key, strings.Join(notes, "\n")
 	}
 	nothing, notes := plan(req)
-	if !strings.Contains(notes, "no registry is at hand") {
+	if !strings.Contains(notes, "no registry is available") {
 		t.Error(notes)
 	}
 	up := upstreams()

@@ -136,9 +136,9 @@ func (b *Builder) importBase(
 func (b *Builder) buildRootfs(ctx context.Context, s layerStep, packages []string, work, tarball string) error {
 	tool, err := exec.LookPath("mmdebstrap")
 	if err != nil {
-		return company.E(company.EImage, "a worker image cannot be built here").Because("mmdebstrap is not installed").
-			Fix("run scripts/setup.sh as root, or `apt-get install mmdebstrap debian-archive-keyring`, or give " +
-				"container.image a digest that can be pulled")
+		return company.E(company.EImage, "cannot build a worker image here").Because("mmdebstrap is not installed").
+			Fix("run scripts/setup.sh as root, or `apt-get install mmdebstrap debian-archive-keyring`, or set " +
+				"container.image to a digest that can be pulled")
 	}
 	step := rootfsStep
 	if extra := slices.DeleteFunc(
@@ -192,7 +192,7 @@ func (b *Builder) buildRootfs(ctx context.Context, s layerStep, packages []strin
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		return company.E(company.EImage, "a Debian base cannot be built").Wrap(err).
+		return company.E(company.EImage, "cannot build a Debian base").Wrap(err).
 			Fix("check that this host can install Debian packages (`apt-get update`), then try again")
 	}
 	file, err := os.Open(raw)
@@ -223,8 +223,8 @@ func makeFreeDir(dir string) (string, error) {
 		case !errors.Is(err, errMountedBelow):
 			return "", err
 		case i > maxLeftovers:
-			return "", company.E(company.EImage, "a Debian base cannot be built").Wrap(err).
-				Fix("unmount what lies below " + dir + "* (see /proc/self/mountinfo), and remove these folders")
+			return "", company.E(company.EImage, "cannot build a Debian base").Wrap(err).
+				Fix("unmount everything below " + dir + "* (see /proc/self/mountinfo), and remove these folders")
 		}
 		name = fmt.Sprintf("%s-%d", dir, i)
 	}
@@ -329,7 +329,7 @@ func (b *Builder) pullBase(
 	if info.Architecture != arch || info.Os != "linux" {
 		return pulledImage{}, company.E(
 			company.EImage, fmt.Sprintf("the image %s is for %s/%s", ref, info.Os, info.Architecture)).
-			Fix("give container.image a digest for linux/" + arch)
+			Fix("set container.image to a digest for linux/" + arch)
 	}
 	err = b.withStillContainer(ctx, s, ref, func(name string) error {
 		body, err := b.docker.ContainerExport(ctx, name)
@@ -392,7 +392,7 @@ func (b *Builder) pullImage(ctx context.Context, s layerStep, ref string) error 
 		}
 		return fmt.Errorf("%s: %w: %w", ref, errUnreachable, err)
 	default:
-		return company.E(company.EImage, "the image "+ref+" cannot be pulled").Wrap(err).
+		return company.E(company.EImage, "cannot pull the image "+ref).Wrap(err).
 			Fix("check its name and digest; an image of a private registry must be pulled by hand first (`docker pull`)")
 	}
 }
@@ -416,7 +416,7 @@ func (b *Builder) checkDaemon(ctx context.Context) error {
 	}
 	if v.Os != "linux" || v.Arch != arch {
 		return company.E(company.EImage,
-			fmt.Sprintf("the Docker daemon runs %s/%s containers and this host is %s", v.Os, v.Arch, arch)).
+			fmt.Sprintf("the Docker daemon runs %s/%s containers, but this host is %s", v.Os, v.Arch, arch)).
 			Fix("use a daemon of the same architecture")
 	}
 	return nil

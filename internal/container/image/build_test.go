@@ -283,7 +283,7 @@ func TestSweepKilledBuild(t *testing.T) {
 	}
 	foreign := make(map[string]string{labelKind: ""})
 	_, err := be.Ensure(newContext(t), req)
-	requireCode(t, err, company.EImage, "not ours")
+	requireCode(t, err, company.EImage, "a foreign container is named")
 	if _, err := be.unguarded.ContainerInspect(newContext(t), foreign); err != nil {
 		t.Errorf("a foreign container was touched: %v", err)
 	}

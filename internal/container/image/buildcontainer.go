@@ -21,7 +21,7 @@ const cleanTimeout = 30 * time.Second
 // builder uses the name. The returned function removes the container, even after ctx has ended.
 func (b *Builder) startBuild(ctx context.Context, spec container.Spec) (container.Container, func(), error) {
 	if b.runtime == nil {
-		return nil, nil, company.E(company.EInternal, "a layer needs a container, and there is no runtime for it")
+		return nil, nil, company.E(company.EInternal, "a layer needs a container, but there is no container runtime")
 	}
 	spec.Name, spec.Labels = dockerapi.BuildPrefix+spec.Name, container.BuildLabels
 	c, err := b.runtime.Start(ctx, spec)
@@ -40,7 +40,7 @@ func (b *Builder) startBuild(ctx context.Context, spec container.Spec) (containe
 }
 
 func foreignContainer(name string) error {
-	return company.E(company.EImage, "a container that is not ours is called "+name).Fix("rename or remove it")
+	return company.E(company.EImage, "a foreign container is named "+name).Fix("rename or remove it")
 }
 
 // withStillContainer creates a container that is never started, and calls use with its name to read or

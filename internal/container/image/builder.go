@@ -378,10 +378,10 @@ var (
 func (r Request) validateRequest() error {
 	if r.Base != "" && r.Base != "auto" && !pinnedRE.MatchString(r.Base) {
 		return company.E(company.EInvalid, fmt.Sprintf("the image %q is not pinned by a digest", r.Base)).
-			Because("a tag can mean another image tomorrow").Fix("write container.image as name@sha256:<64 hex digits>, or auto")
+			Because("a tag can move to another image").Fix("write container.image as name@sha256:<64 hex digits>, or auto")
 	}
 	if r.Dockerfile != nil && (r.Repo == nil || r.Base != "" && r.Base != "auto") {
-		return company.E(company.EInvalid, "an image has one base, and a Dockerfile is of a repository").
+		return company.E(company.EInvalid, "an image needs exactly one base, and a Dockerfile needs a repository").
 			Fix("set container.image or container.dockerfile, not both")
 	}
 	if err := checkToolchains(r.Toolchains); err != nil {
@@ -389,20 +389,20 @@ func (r Request) validateRequest() error {
 	}
 	for _, s := range r.Setup {
 		if strings.TrimSpace(s) == "" || strings.ContainsRune(s, 0) {
-			return company.E(company.EInvalid, "a set-up command is empty or has a NUL byte").Fix("look at container.setup")
+			return company.E(company.EInvalid, "a set-up command is empty or has a NUL byte").Fix("check container.setup")
 		}
 	}
 	for name, v := range r.SetupEnv {
 		if !envRE.MatchString(name) || strings.ContainsRune(v.Reveal(), 0) {
-			return company.E(company.EInvalid, "a variable of the set-up has no proper name, or a NUL byte in its value").
-				Fix("look at container.setup_env")
+			return company.E(company.EInvalid, "a variable of the set-up has an invalid name, or a NUL byte in its value").
+				Fix("check container.setup_env")
 		}
 	}
 	if r.Repo == nil {
 		return nil
 	}
 	if !filepath.IsAbs(r.Repo.MirrorDir) || !r.Repo.Commit.Valid() || !r.Repo.locksCommit().Valid() {
-		return company.E(company.EInvalid, "the repository of an image needs an absolute path and a full commit id")
+		return company.E(company.EInvalid, "the repository of an image must have an absolute path and a full commit id")
 	}
 	if len(r.Repo.Commit) != 40 {
 		return company.E(company.EInvalid, "repositories with SHA-256 object ids are not supported")
@@ -410,7 +410,7 @@ func (r Request) validateRequest() error {
 	if n := r.Repo.branchName(); !branchRE.MatchString(n) || strings.Contains(n, "..") || strings.Contains(n, "//") ||
 		strings.Contains(n, "/.") || strings.HasSuffix(n, "/") || strings.HasSuffix(n, ".") ||
 		strings.HasSuffix(n, ".lock") || strings.Contains(n, ".lock/") {
-		return company.E(company.EInvalid, fmt.Sprintf("%q is not a branch name that can be baked", n))
+		return company.E(company.EInvalid, fmt.Sprintf("invalid branch name %q", n))
 	}
 	return nil
 }
@@ -438,7 +438,7 @@ func CacheDir(dir string) (string, error) {
 	}
 	for _, sub := range []string{"", "locks", "tmp", usedFolder, tookFolder} {
 		if err := os.MkdirAll(filepath.Join(dir, sub), 0o700); err != nil {
-			return "", company.E(company.EImage, "the image cache cannot be made").Wrap(err).
+			return "", company.E(company.EImage, "cannot create the image cache").Wrap(err).
 				Fix("make " + dir + " writable, or set XDG_CACHE_HOME")
 		}
 	}

@@ -126,12 +126,12 @@ func (k shortage) describeGrowth(had, more container.Limits) string {
 // toError returns the error for work that does not fit into the largest container.
 func (k shortage) toError(step string, had container.Limits, err error) error {
 	fault := company.E(company.EImage, "out of memory while "+step).
-		Because("its container had " + container.Size(had.MemoryBytes) + ", and no more is given here").
-		Fix("set workers.memory to more than " + container.Size(had.MemoryBytes) + ", on a machine that has it")
+		Because("its container had " + container.Size(had.MemoryBytes) + ", which is the limit here").
+		Fix("set workers.memory to more than " + container.Size(had.MemoryBytes) + ", on a machine with enough memory")
 	if k == outOfStorage {
-		fault = company.E(company.EImage, "no room for files while "+step).
-			Because("a device was full, with the largest work space that is given here").
-			Fix("free space on Docker's disk (docker system df); where that has some, raise workers.memory: half of it is for " +
+		fault = company.E(company.EImage, "no space left while "+step).
+			Because("a device was full, even with the largest allowed work space").
+			Fix("free space on Docker's disk (docker system df); if it has enough, raise workers.memory: half of it is for " +
 				"files")
 	}
 	fault.Details = company.DetailsOf(err)

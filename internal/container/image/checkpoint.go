@@ -152,7 +152,7 @@ func (c *checkpoints) keepWhileRunning(s *buildSession) (stop func()) {
 	}
 }
 
-var errTooManyCheckpoints = errors.New("the files of an interrupted layer are over their bound")
+var errTooManyCheckpoints = errors.New("the files of an interrupted layer are over the limit")
 
 // keepFiles saves the new files to a file of the cache and returns their size. limit is the maximum in
 // bytes.

@@ -138,7 +138,7 @@ func TestComposerLock(t *testing.T) {
 	req := Request{Toolchains: []string{"php"}, Repo: newProject(t).commit(files)}
 	be.dropAtEnd(t, req, newBuiltBase())
 	_, err := be.Ensure(newContext(t), req)
-	requireCode(t, err, company.EImage, "composer.lock cannot be installed", "its digest differs")
+	requireCode(t, err, company.EImage, "composer.lock cannot be installed", "digest differs")
 
 	// An error of composer's is told in its words, and not with those on how to call it.
 	files["composer.json"] = `{"require":{"acme/broken":"^1.0"}}`

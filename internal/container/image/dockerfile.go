@@ -109,13 +109,13 @@ func (b *Builder) resolveFrom(ctx context.Context, base *baseSource) error {
 		return nil // it is pulled
 	case cerrdefs.IsNotFound(err):
 		return company.E(company.EImage, fmt.Sprintf("%s: the image %s is not on this machine", where, d.plan.From)).
-			Because("a tag can mean another image tomorrow, so only a digest is pulled").
+			Because("a tag can move to another image, so only digests are pulled").
 			Fix("docker pull " + d.plan.From + ", or write " + d.plan.From + "@sha256:<its digest>").NeedsPerson()
 	case err != nil:
 		return dockerapi.WrapError("look at the image "+d.plan.From, err)
 	case info.Config != nil && info.Config.Labels[labelKind] != "":
 		return company.E(company.EImage, where+": "+d.plan.From+" is an image of the company").
-			Because("such an image holds the history of a repository").Fix("start from another image").NeedsPerson()
+			Because("it holds the history of a repository").Fix("start from another image").NeedsPerson()
 	case !dockerfile.IsPinned(d.plan.From):
 		d.id = info.ID
 	}
@@ -130,8 +130,8 @@ func (b *Builder) makeFrom(ctx context.Context, s layerStep, base describedBase,
 	from, err := b.pullBase(ctx, s, base.fromKey(), tarball, "sh")
 	if isUnreachable(err) {
 		_ = os.Remove(b.unreachableMark(s)) // nothing stands for this image, so each attempt asks for it
-		return nil, company.E(company.EImage, fmt.Sprintf("the image %s cannot be pulled", base.describeFrom())).Wrap(err).
-			Fix("or get it yourself: docker pull " + base.plan.From)
+		return nil, company.E(company.EImage, fmt.Sprintf("cannot pull the image %s", base.describeFrom())).Wrap(err).
+			Fix("pull it yourself: docker pull " + base.plan.From)
 	}
 	if err != nil {
 		return nil, err

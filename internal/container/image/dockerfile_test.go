@@ -176,19 +176,19 @@ func (be *testBuilder) checkFailures(t *testing.T, tag string) {
 	for _, c := range []struct{ name, file, text, says, fix string }{
 		{"a step that wants the network", "Dockerfile",
 			"FROM " + tag + "\nRUN true\nRUN git clone https://example.com/x /tmp/x\n",
-			"Dockerfile:3: a step of the worker image ended with an error", "no network but Debian's packages by apt"},
+			"Dockerfile:3: a step of the worker image failed", "only reach Debian's packages, by apt"},
 		{"no git at the end", "Dockerfile", "FROM " + tag + "\nUSER root\nRUN rm /usr/bin/git\n", "has no git",
 			"apt-get install -y --no-install-recommends git"},
 		{"an unknown user", "Dockerfile", "FROM " + tag + "\nUSER nobody-here\nRUN true\n",
-			"the image has no user nobody-here", "mend the step"},
+			"the image has no user nobody-here", "fix the step"},
 		{"more rights", "Dockerfile", "FROM " + tag + "\nRUN --security=insecure mount -t proc x /x\n",
-			"Dockerfile:2: RUN --security=insecure is not carried out", "take it out"},
+			"Dockerfile:2: RUN --security=insecure is not supported", "remove it"},
 		{"an image of the company", "Dockerfile", "FROM " + be.mustEnsure(t, Request{}).Tag + "\n",
 			"is an image of the company", "start from another image"},
 		{"a tag that is not there", ".devcontainer.json", `{"image": "` + tag + `0"}`, "is not on this machine",
 			"docker pull " + tag + "0"},
 		{"a privileged devcontainer", ".devcontainer.json", "{\n// more\n\"image\": \"" + tag + "\", \"privileged\": true}",
-			".devcontainer.json:3: privileged is not carried out", "take it out"},
+			".devcontainer.json:3: privileged is not supported", "remove it"},
 	} {
 		whole := t // the image that all start from is kept between them
 		t.Run(c.name, func(t *testing.T) {

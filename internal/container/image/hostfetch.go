@@ -82,7 +82,7 @@ func (h *hostFolder) fetch(ctx context.Context, install ecosystem.Install) error
 	close(ended)
 	watcher.Wait()
 	if errors.Is(context.Cause(ctx), errRegistryAway) {
-		return company.E(company.EImage, install.What+" cannot be fetched").Wrap(errRegistryAway)
+		return company.E(company.EImage, "cannot fetch "+install.What).Wrap(errRegistryAway)
 	}
 	return err
 }

@@ -65,7 +65,7 @@ func (b *Builder) findTree(ctx context.Context, toolchain ecosystem.Toolchain) (
 		defer cancel()
 		if hostLookup.tree, hostLookup.err = lookForTree(ctx, toolchain); hostLookup.err != nil &&
 			toolchain.IsFromHostAlone() {
-			hostLookup.err = company.E(company.EImage, "the host's "+toolchain.Title+" cannot be found").Wrap(hostLookup.err).
+			hostLookup.err = company.E(company.EImage, "cannot find "+toolchain.Title+" on this host").Wrap(hostLookup.err).
 				Fix("install " + toolchain.Title + " and put its bin directory into PATH")
 		}
 	})
@@ -88,7 +88,7 @@ func lookForTree(ctx context.Context, toolchain ecosystem.Toolchain) (hostTree, 
 	for _, need := range slices.Concat(found.Needs, found.OwnFiles) {
 		info, err := os.Lstat(filepath.Join(found.Dir, need))
 		if err == nil && !info.Mode().IsRegular() && slices.Contains(found.OwnFiles, need) {
-			err = errors.New("it is no file")
+			err = errors.New("it is not a file")
 		}
 		if err != nil {
 			return hostTree{}, fmt.Errorf("the %s of this host (%s) has no %s", toolchain.Title, found.Dir, need)
@@ -152,7 +152,7 @@ var (
 func runsInBase(exe string, own []string) error {
 	f, err := elf.Open(exe)
 	if err != nil {
-		return fmt.Errorf("%s is no program", exe)
+		return fmt.Errorf("%s is not a program", exe)
 	}
 	defer f.Close()
 	libs, err := f.ImportedLibraries()
@@ -247,7 +247,7 @@ func (t hostTree) copyPart(ctx context.Context, l *layer, c ecosystem.Copy) erro
 // paths below root to skip.
 func copyDir(ctx context.Context, l *layer, root, to, rel string, leave func(string) bool, depth int) error {
 	if depth > 30 {
-		return fmt.Errorf("%s: links that lead in a circle", rel)
+		return fmt.Errorf("%s: symbolic links form a loop", rel)
 	}
 	if err := ctx.Err(); err != nil {
 		return err

@@ -248,7 +248,7 @@ func (c *treeCopy) copyEntry(header *tar.Header, r io.Reader) error {
 	}
 	to.Path = strings.TrimPrefix(to.Path, "/")
 	if c.files++; c.files > maxDepFiles {
-		return company.E(company.EImage, fmt.Sprintf("the project's %s packages are over %d files", c.in.Layer, maxDepFiles)).
+		return company.E(company.EImage, fmt.Sprintf("the project's %s packages have more than %d files", c.in.Layer, maxDepFiles)).
 			Fix("set container.deps: off")
 	}
 	switch header.Typeflag {
@@ -256,7 +256,7 @@ func (c *treeCopy) copyEntry(header *tar.Header, r io.Reader) error {
 		return c.to.addDir(to.Path, 0)
 	case tar.TypeReg:
 		if c.bytes += header.Size; c.bytes > maxDeps {
-			return company.E(company.EImage, fmt.Sprintf("the project's %s packages are over 4 GiB", c.in.Layer)).
+			return company.E(company.EImage, fmt.Sprintf("the project's %s packages are larger than 4 GiB", c.in.Layer)).
 				Fix("set container.deps: off")
 		}
 		return c.to.addStream(to.Path, fileMode(c.in, header.Mode), header.Size, r)

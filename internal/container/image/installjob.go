@@ -338,7 +338,7 @@ func clientError(registry string, says ecosystem.Words, step ecosystem.Step, run
 		why := "a package comes from a git repository, and no container of an image reaches one: " +
 			safetext.EscapeLine(asked, maxWhy)
 		told := fault.Because(why).
-			Fix("name a version that the registry has in the place of the git address, and commit that").NeedsPerson()
+			Fix("replace the git URL by a version from the registry, and commit that").NeedsPerson()
 		if registry == "" {
 			return told
 		}
@@ -348,7 +348,7 @@ func clientError(registry string, says ecosystem.Words, step ecosystem.Step, run
 	}
 	if saysUnreachable(text) {
 		return fault.Fix(fault.Hint + "; the client and the install scripts of packages reach the project's " +
-			"registries alone: keep in the repository what they download, or do without the package that " +
+			"registries only: keep what they download in the repository, or drop the package that " +
 			"downloads it").NeedsPerson()
 	}
 	if isPermanent(runResult.ExitCode, text, says.Permanent) {

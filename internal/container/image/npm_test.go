@@ -191,7 +191,7 @@ func TestNPMNotes(t *testing.T) {
 		"off": {map[string]string{"package.json": asks, "package-lock.json": locked}, true,
 			"package-lock.json is not installed: container.deps is off"},
 		"no registry": {map[string]string{"package.json": asks, "package-lock.json": locked}, false,
-			"package-lock.json is not installed: no registry is at hand"},
+			"package-lock.json is not installed: no registry is available"},
 		"only workspaces": {map[string]string{"package.json": `{"workspaces":["w"]}`, "w/package.json": `{"name":"w"}`,
 			"package-lock.json": `{"packages":{"node_modules/w":{"link":true,"resolved":"w"}}}`}, true, ""},
 		"of another project": {map[string]string{"node_modules/x/package.json": asks, "test/fixtures/x/package.json": asks},

@@ -136,7 +136,7 @@ func (p *layerPlan) registryAccess(
 		p.addNote("%s is not installed: container.deps is off", what)
 		return nil, nil
 	case store == nil:
-		p.addNote("%s is not installed: no registry is at hand", what)
+		p.addNote("%s is not installed: no registry is available", what)
 		return nil, nil
 	}
 	if err := store.Upstreams().WhyWithheld(company.Dependency{Ecosystem: registry}); err != nil {

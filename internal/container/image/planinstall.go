@@ -36,7 +36,7 @@ func (p *layerPlan) addInstalls(req Request, s *sources, set toolSet) error {
 		missing := false // true once a layer was left out, on which later ones depend
 		for _, install := range installs {
 			if install.Fetch != nil && req.Offline {
-				return company.E(company.EInternal, "packages of "+installer.Name()+" would be fetched, and container.deps is off")
+				return company.E(company.EInternal, "packages of "+installer.Name()+" would be fetched, but container.deps is off")
 			}
 			if missing && install.Runs() {
 				continue

@@ -166,7 +166,7 @@ func TestPulledBase(t *testing.T) {
 	unknown := ref[:len(ref)-64] + strings.Repeat("0", 64)
 	be.dropAtEnd(t, Request{Base: unknown}, newPulledBase(unknown))
 	_, err = be.Ensure(newContext(t), Request{Base: unknown})
-	requireCode(t, err, company.EImage, "cannot be pulled")
+	requireCode(t, err, company.EImage, "cannot pull the image")
 
 	// An image without git is no base.
 	none := r.push(t, nil, []tar.Header{regularHeader("bin/sh", 0o755)})

@@ -159,16 +159,16 @@ func sizeBlobs(ctx context.Context, repo Repo, files []placedFile) ([]int, error
 		sizes[i] = len(f.Text)
 		if f.ID != "" {
 			if len(lines) == 0 {
-				return nil, company.E(company.EGit, "git does not find a file that a Dockerfile copies")
+				return nil, company.E(company.EGit, "git cannot find a file that a Dockerfile copies")
 			}
 			if _, err := fmt.Sscan(lines[0], &sizes[i]); err != nil {
-				return nil, company.E(company.EGit, "git does not know the size of a file that a Dockerfile copies").Wrap(err)
+				return nil, company.E(company.EGit, "git gave no size for a file that a Dockerfile copies").Wrap(err)
 			}
 			lines = lines[1:]
 		}
 		if total += sizes[i]; sizes[i] > maxCopiedFile || total > maxCopied || len(files) > maxCopiedFiles {
 			return nil, company.E(company.EImage, "the files that a Dockerfile copies are too many or too large").
-				Because(fmt.Sprintf("the bounds are %d MiB for one, %d MiB and %d files for all", maxCopiedFile>>20, maxCopied>>20,
+				Because(fmt.Sprintf("the limits are %d MiB per file, %d MiB and %d files in total", maxCopiedFile>>20, maxCopied>>20,
 					maxCopiedFiles)).
 				Fix("copy what the steps need, or list the others in .dockerignore").NeedsPerson()
 		}
@@ -194,7 +194,7 @@ func writePart(ctx context.Context, repo Repo, part []placedFile, l *layer) erro
 			head, rest, _ := bytes.Cut(all, []byte{'\n'})
 			n := -1
 			if _, err := fmt.Sscan(string(head), &n); err != nil || n < 0 || n >= len(rest) {
-				return company.E(company.EGit, "git's answer for a file that a Dockerfile copies is cut short")
+				return company.E(company.EGit, "git's output for a file that a Dockerfile copies is incomplete")
 			}
 			data, all = rest[:n:n], rest[n+1:]
 		}
@@ -315,22 +315,22 @@ func recipeError(base describedBase, step dockerfile.Step, runResult toolproto.R
 	}
 	said := strings.TrimSpace(runResult.Stdout.String() + "\n" + runResult.Stderr.String())
 	fault := company.E(company.EImage,
-		fmt.Sprintf("%s:%d: a step of the worker image ended with an error (%s)", safetext.EscapeLine(base.source.Path, 100),
+		fmt.Sprintf("%s:%d: a step of the worker image failed (%s)", safetext.EscapeLine(base.source.Path, 100),
 			step.Line, safetext.Cut(step.Text, 120))).
 		Because(fmt.Sprintf("exit code %d", runResult.ExitCode)).Wrap(errors.New(endOfOutput(said)))
 	fault.Details = text
 	switch {
 	case mirrorFailed:
-		return fault.Fix("try again: Debian's packages did not come")
+		return fault.Fix("try again: Debian's packages could not be downloaded")
 	case contains("Unable to locate package"), contains("has no installation candidate"):
-		return fault.Fix("steps reach the packages of Debian " + debianSuite +
-			" alone, after `apt-get update`: start FROM an image of Debian " + debianSuite +
+		return fault.Fix("steps can only reach the packages of Debian " + debianSuite +
+			", after `apt-get update`: start FROM an image of Debian " + debianSuite +
 			", or FROM one that has the package").NeedsPerson()
 	case saysUnreachable(text):
-		return fault.Fix("steps have no network but Debian's packages by apt (" + debianSuite +
+		return fault.Fix("steps can only reach Debian's packages, by apt (" + debianSuite +
 			"): keep what the step downloads in the repository and COPY it, or install it with apt").NeedsPerson()
 	}
-	return fault.Fix("mend the step: it runs without a network but for apt, as in docker build --network=none").
+	return fault.Fix("fix the step: only apt has a network, as with docker build --network=none").
 		NeedsPerson()
 }
 

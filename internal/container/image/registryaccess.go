@@ -25,7 +25,7 @@ type registryAccess struct {
 
 // errRegistryAway ends a client whose registry is unreachable. The client would otherwise request each
 // of its packages, with pauses of minutes.
-var errRegistryAway = errors.New("the registry is away")
+var errRegistryAway = errors.New("the registry is unavailable")
 
 func (f *registryAccess) newHandler() http.Handler {
 	if f == nil || f.store == nil || f.policy == nil {

@@ -26,7 +26,7 @@ func (b *Builder) Relock(
 		return nil, err
 	}
 	if req.Repo == nil || req.Repo.Policy == nil || req.Offline || b.registryStore(req) == nil {
-		return nil, company.E(company.EImage, "no registry is asked here, so that no client can make a lock file anew")
+		return nil, company.E(company.EImage, "cannot rebuild a lock file: registries are off here")
 	}
 	ctx, cancel := b.withTimeout(ctx, req)
 	defer cancel()
@@ -66,7 +66,7 @@ func findRelock(s *sources, req Request, lock string) (client string, resolution
 			return relocker.Name(), r, err
 		}
 	}
-	return "", resolution, company.E(company.EImage, "the image has no client that makes "+lock+" anew")
+	return "", resolution, company.E(company.EImage, "the image has no client to rebuild "+lock)
 }
 
 // checkRelocked compares a regenerated lock file with both sides of the merge. It must be readable,
@@ -76,7 +76,7 @@ func findRelock(s *sources, req Request, lock string) (client string, resolution
 func checkRelocked(lockConflict ecosystem.LockConflict, resolution ecosystem.Resolution, text []byte) error {
 	made, notes := depproxy.ParseLocks(map[string][]byte{lockConflict.Path: text})
 	if len(notes) > 0 {
-		return company.E(company.EImage, "what `"+resolution.ToKeep+"` has made cannot be read: "+notes[0])
+		return company.E(company.EImage, "cannot read what `"+resolution.ToKeep+"` has written: "+notes[0])
 	}
 	for _, side := range [][]byte{lockConflict.Ours, lockConflict.Theirs} {
 		had, _ := depproxy.ParseLocks(map[string][]byte{lockConflict.Path: side})
@@ -86,7 +86,7 @@ func checkRelocked(lockConflict ecosystem.LockConflict, resolution ecosystem.Res
 			}
 			if slices.ContainsFunc(had, is) && !slices.ContainsFunc(made, is) {
 				return company.E(company.EImage,
-					fmt.Sprintf("what `%s` has made of %s lacks %s", resolution.ToKeep, lockConflict.Path, dependency.Name))
+					fmt.Sprintf("after `%s`, %s lacks %s", resolution.ToKeep, lockConflict.Path, dependency.Name))
 			}
 		}
 	}
@@ -114,7 +114,7 @@ func checkReplaced(
 		}
 		if len(back) > 0 {
 			return company.E(company.EImage,
-				fmt.Sprintf("one side has replaced %s %s by %s, and what `%s` has made of %s has %s",
+				fmt.Sprintf("one side replaced %s %s with %s, but after `%s`, %s has %s",
 					name.name, strings.Join(gone, ", "), strings.Join(theirs[name], ", "), resolution.ToKeep, lockConflict.Path,
 					strings.Join(back, ", ")))
 		}

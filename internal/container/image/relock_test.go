@@ -126,7 +126,7 @@ func TestRelockKeepsWhatWasReplaced(t *testing.T) {
 		want                     string
 	}{
 		"undone": {lock("1.2.5"), lock("1.2.5"), lock("1.2.8"), lock("1.2.5"),
-			"one side has replaced minimist 1.2.5 by 1.2.8"},
+			"one side replaced minimist 1.2.5 with 1.2.8"},
 		"kept":                  {lock("1.2.5"), lock("1.2.5"), lock("1.2.8"), lock("1.2.8"), ""},
 		"newer still":           {lock("1.2.5"), lock("1.2.5"), lock("1.2.8"), lock("1.2.9"), ""},
 		"both are needed":       {lock("1.2.5"), lock("1.2.5"), lock("1.2.8"), lock("1.2.8", "1.2.5"), ""},

@@ -85,7 +85,7 @@ func packRepo(ctx context.Context, repo Repo, work string, l *layer) error {
 	}
 	packs, err := filepath.Glob(pack + "-*")
 	if err != nil || len(packs) == 0 {
-		return fmt.Errorf("git made no pack in %s", temp)
+		return fmt.Errorf("git wrote no pack in %s", temp)
 	}
 	for _, p := range packs {
 		name := "pack" + strings.TrimPrefix(filepath.Base(p), "new")
@@ -99,7 +99,7 @@ func packRepo(ctx context.Context, repo Repo, work string, l *layer) error {
 // borrowObjects creates an empty object folder that reads the objects of a mirror.
 func borrowObjects(mirrorDir, objects string) error {
 	if strings.Contains(mirrorDir, "\n") {
-		return company.E(company.EGit, "the repository for a worker image cannot be read").
+		return company.E(company.EGit, "cannot read the repository for a worker image").
 			Because("the path of the office has a line break").Fix("move the repository to another folder")
 	}
 	info := filepath.Join(objects, "info")

@@ -176,7 +176,7 @@ func (b *Builder) ensureClient(
 func (b *Builder) readBuilt(ctx context.Context, name, file string) (text []byte, err error) {
 	err = b.readTree(ctx, name, path.Join(buildOut, file), func(h *tar.Header, r io.Reader) error {
 		if h.Typeflag != tar.TypeReg || h.Size > depproxy.MaxLockFile {
-			return company.E(company.EImage, file+" is no file, or is over the bound of a lock file")
+			return company.E(company.EImage, file+" is not a file, or is larger than a lock file may be")
 		}
 		text, err = io.ReadAll(io.LimitReader(r, depproxy.MaxLockFile))
 		return err

@@ -76,7 +76,7 @@ func filterRootfs(r io.Reader, w io.Writer, programs ...string) error {
 		}
 		if _, ok := accounts[name]; ok {
 			if header.Typeflag != tar.TypeReg || header.Size > 1<<20 {
-				return company.E(company.EImage, "/"+name+" of the base image is not a small file")
+				return company.E(company.EImage, "/"+name+" of the base image is not a regular file, or is too large")
 			}
 			if accounts[name], err = io.ReadAll(tr); err != nil {
 				return err
@@ -109,7 +109,7 @@ func filterRootfs(r io.Reader, w io.Writer, programs ...string) error {
 		if !slices.ContainsFunc([]string{"bin/", "usr/bin/", "usr/local/bin/"},
 			func(dir string) bool { return seen[dir+tool] }) {
 			return company.E(company.EImage, "the base image has no "+tool).
-				Fix("give container.image an image with a shell and git, or auto")
+				Fix("set container.image to an image with a shell and git, or auto")
 		}
 	}
 	for _, d := range []struct {

@@ -72,7 +72,7 @@ func (b *Builder) searchContainer(ctx context.Context, name string, env map[stri
 	}
 	body, err := b.docker.ContainerExport(ctx, name)
 	if err != nil {
-		return dockerapi.WrapError("read what the set-up made", err)
+		return dockerapi.WrapError("read the files of the set-up", err)
 	}
 	defer body.Close()
 	for tr := tar.NewReader(body); ; {
@@ -81,7 +81,7 @@ func (b *Builder) searchContainer(ctx context.Context, name string, env map[stri
 			return nil
 		}
 		if err != nil {
-			return fmt.Errorf("read what the set-up made: %w", err)
+			return fmt.Errorf("read the files of the set-up: %w", err)
 		}
 		// A hard link may refer to a file that was changed under another name.
 		if !changed[cleanName(header.Name)] && !changed[cleanName(header.Linkname)] {
@@ -89,12 +89,12 @@ func (b *Builder) searchContainer(ctx context.Context, name string, env map[stri
 		}
 		found, err := findSecret(io.MultiReader(strings.NewReader(header.Name+"\n"+header.Linkname+"\n"), tr), env)
 		if err != nil {
-			return fmt.Errorf("read what the set-up made: %w", err)
+			return fmt.Errorf("read the files of the set-up: %w", err)
 		}
 		if found != "" {
 			return company.E(company.EImage, fmt.Sprintf("the set-up left the value of %s in the image", found)).
-				Because("it is in /" + redactSecrets(cleanName(header.Name), env) + ", and every worker could read it").
-				Fix("have the commands of container.setup remove it, or keep it out of files; no image was made")
+				Because("it is in /" + redactSecrets(cleanName(header.Name), env) + ", where every worker could read it").
+				Fix("remove it in container.setup, or keep it out of files; no image was created")
 		}
 	}
 }

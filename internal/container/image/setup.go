@@ -39,8 +39,8 @@ func (b *Builder) runSetup(req Request, link aptLink) buildFunc {
 			h.step = "running the set-up commands"
 			runResult, err := h.runCommand("", "sh "+setupScriptPath, values)
 			if late := (*stepTimeout)(nil); errors.As(err, &late) {
-				fault := company.E(company.EImage, "a set-up command of the worker image does not end").
-					Because(fmt.Sprintf("it was ended after %s", late.limit)).Fix(setupFix).NeedsPerson()
+				fault := company.E(company.EImage, "a set-up command of the worker image timed out").
+					Because(fmt.Sprintf("it was killed after %s", late.limit)).Fix(setupFix).NeedsPerson()
 				fault.Details = redactSecrets(late.output, env)
 				return fault
 			}
@@ -49,7 +49,7 @@ func (b *Builder) runSetup(req Request, link aptLink) buildFunc {
 			}
 			if runResult.ExitCode != 0 {
 				text := redactSecrets(strings.TrimSpace(runResult.Text()), env)
-				fault := company.E(company.EImage, "a set-up command of the worker image ended with an error").
+				fault := company.E(company.EImage, "a set-up command of the worker image failed").
 					Because(strings.TrimSpace(safetext.EscapeLine(lastLine(text), maxWhy) +
 						fmt.Sprintf(" (exit code %d)", runResult.ExitCode))).
 					Fix(setupFix)

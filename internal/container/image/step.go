@@ -224,10 +224,10 @@ func (b *Builder) openWorkDir(name string) (work string, remove func(), err erro
 	// directory was left by a builder that was killed.
 	work = filepath.Join(b.dir, "tmp", name)
 	if err := removeTree(work); err != nil {
-		return "", nil, company.E(company.EImage, "the rest of an earlier build cannot be removed").Wrap(err)
+		return "", nil, company.E(company.EImage, "cannot remove the leftovers of an earlier build").Wrap(err)
 	}
 	if err := os.MkdirAll(work, 0o700); err != nil {
-		return "", nil, company.E(company.EImage, "no temporary directory for an image").Wrap(err)
+		return "", nil, company.E(company.EImage, "cannot create a temporary directory for an image").Wrap(err)
 	}
 	return work, func() {
 		if err := removeTree(work); err != nil {
@@ -273,12 +273,12 @@ func layerError(kind string, err error) error {
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
 		return company.E(company.ETimeout, "preparing the "+kind+" layer of the worker image took too long").Wrap(err).
-			Fix("try again; what is done already is kept")
+			Fix("try again; finished steps are kept")
 	}
 	if errors.Is(err, syscall.ENOSPC) {
 		return company.E(company.EImage, "the disk is full").Wrap(err).Fix("free some space, then try again")
 	}
-	fault := company.E(company.EImage, "the "+kind+" layer of the worker image cannot be made").Wrap(err)
+	fault := company.E(company.EImage, "the "+kind+" layer of the worker image cannot be built").Wrap(err)
 	if isHostUnreachable(fault) {
 		return askAboutHost(fault)
 	}
@@ -309,7 +309,7 @@ func (b *Builder) lockLayer(ctx context.Context, name string) (unlock func(), er
 func (b *Builder) lockFile(ctx context.Context, name string, how int, waiting string) (unlock func(), err error) {
 	file, err := os.OpenFile(filepath.Join(b.dir, "locks", name), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
-		return nil, company.E(company.EImage, "the lock of an image layer cannot be opened").Wrap(err)
+		return nil, company.E(company.EImage, "cannot open the lock of an image layer").Wrap(err)
 	}
 	said := false
 	for {
@@ -319,7 +319,7 @@ func (b *Builder) lockFile(ctx context.Context, name string, how int, waiting st
 		}
 		if !errors.Is(err, syscall.EWOULDBLOCK) && !errors.Is(err, syscall.EINTR) {
 			_ = file.Close()
-			return nil, company.E(company.EImage, "an image layer cannot be locked").Wrap(err)
+			return nil, company.E(company.EImage, "cannot lock an image layer").Wrap(err)
 		}
 		if !said && waiting != "" {
 			said = true
@@ -334,12 +334,12 @@ func (b *Builder) lockFile(ctx context.Context, name string, how int, waiting st
 	}
 }
 
-var errMountedBelow = errors.New("there are mounts below")
+var errMountedBelow = errors.New("mount points exist below")
 
 // mountsFile lists the mounts of this process. Tests replace it.
 var mountsFile = "/proc/self/mountinfo"
 
-// removeTree deletes a directory unless there are mounts below it. A killed mmdebstrap must never make
+// removeTree deletes a directory unless mount points exist below it. A killed mmdebstrap must never make
 // us delete the host's /dev or /proc.
 func removeTree(dir string) error {
 	mounts, err := os.ReadFile(mountsFile)

@@ -90,7 +90,7 @@ func (b *Builder) toolsFor(ctx context.Context, req Request, base baseSource) (t
 			set.versions[toolchain.Name] = tree.version
 		default:
 			if err == nil {
-				err = errors.New("the version that is asked for is not this host's")
+				err = errors.New("this host has another version than the requested one")
 			}
 			note("%s comes from Debian: %v", toolchain.Title, err)
 			set.packages = append(set.packages, toolchain.Fallback...)
@@ -133,11 +133,11 @@ func checkToolchains(names []string) error {
 	}
 	for i, n := range names {
 		if !slices.Contains(known, n) {
-			return company.E(company.EInvalid, fmt.Sprintf("the toolchain %q cannot be put into an image", n)).
-				Fix("the toolchains that are known: " + strings.Join(known, ", "))
+			return company.E(company.EInvalid, fmt.Sprintf("unknown toolchain %q", n)).
+				Fix("known toolchains:  " + strings.Join(known, ", "))
 		}
 		if slices.Contains(names[:i], n) {
-			return company.E(company.EInvalid, fmt.Sprintf("the toolchain %q is asked for twice", n))
+			return company.E(company.EInvalid, fmt.Sprintf("the toolchain %q is requested twice", n))
 		}
 	}
 	return nil

@@ -102,7 +102,7 @@ func (f treeFiles) readTexts(ctx context.Context, names []string) (map[string][]
 	}
 	lines := strings.Fields(string(sizes))
 	if len(lines) != len(names) {
-		return nil, company.E(company.EGit, "git does not find a file of the tree")
+		return nil, company.E(company.EGit, "git cannot find a file of the tree")
 	}
 	var total int64
 	for i, l := range lines {
@@ -122,7 +122,7 @@ func (f treeFiles) readTexts(ctx context.Context, names []string) (map[string][]
 		head, rest, _ := bytes.Cut(all, []byte{'\n'})
 		var n int
 		if _, err := fmt.Sscan(string(head), &n); err != nil || n < 0 || n >= len(rest) {
-			return nil, company.E(company.EGit, "git's answer for "+name+" is cut short")
+			return nil, company.E(company.EGit, "git's output for "+name+" is incomplete")
 		}
 		out[name], all = rest[:n:n], rest[n+1:]
 	}
@@ -158,5 +158,5 @@ func readBlob(ctx context.Context, repo Repo, name, id string) ([]byte, error) {
 func tooLargeError(name string) error {
 	return company.E(company.EImage,
 		fmt.Sprintf("%s is over %d MiB, or the files of its kind are over %d MiB", name, maxLockFile>>20, maxTexts>>20)).
-		Fix("files that name dependencies are never that large: check them")
+		Fix("check them: manifests and lock files are usually much smaller")
 }

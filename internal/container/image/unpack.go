@@ -42,7 +42,7 @@ func (h *hostFolder) Unpack(ctx context.Context, file, dir string) error {
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
 		line, _ := io.ReadAll(io.LimitReader(resp.Body, 500))
-		return company.E(company.EImage, path.Base(file)+" cannot be had").Because(safetext.StripLine(string(line)))
+		return company.E(company.EImage, "cannot fetch "+path.Base(file)).Because(safetext.StripLine(string(line)))
 	}
 	return unpackArchive(resp.Body, filepath.Join(h.places.Out, filepath.FromSlash(dir)))
 }
@@ -66,7 +66,7 @@ func unpackArchive(r io.Reader, dir string) error {
 		isFile := head.Typeflag == tar.TypeReg && ok
 		// Count skipped entries too: they are also decompressed, and may be far larger than the package.
 		if total += head.Size; isFile && !filepath.IsLocal(rel) || n > maxDepFiles || total > maxDeps {
-			return company.E(company.EImage, "a package is too large, or has a file outside of it")
+			return company.E(company.EImage, "a package is too large, or has a path outside of its folder")
 		}
 		if !isFile {
 			continue

@@ -38,7 +38,7 @@ func packEntries(t *testing.T, entries ...tar.Header) *bytes.Buffer {
 // A package's archive writes regular files below its folder and nothing else, and what is passed over
 // counts, too: it is read.
 func TestHostilePackages(t *testing.T) {
-	const tooLarge = "a package is too large, or has a file outside of it"
+	const tooLarge = "a package is too large, or has a path outside of its folder"
 	file := tar.Header{Typeflag: tar.TypeReg, Name: "package/a/b", Size: 1}
 	for name, c := range map[string]struct {
 		entries []tar.Header

@@ -43,7 +43,7 @@ func TestUnreachableHostIsAskedAboutAtOnce(t *testing.T) {
 			var fault *company.Error
 			if !errors.As(got, &fault) || company.NeedsPerson(got) != asked ||
 				strings.Contains(fault.Hint, "company approve tries again") != (asked && who != "client") ||
-				strings.Contains(fault.Hint, "reach the project's registries alone") != (asked && who == "client") {
+				strings.Contains(fault.Hint, "reach the project's registries only") != (asked && who == "client") {
 				t.Errorf("%s, of the %s: %+v", says, who, got)
 			}
 			if who != "base" && !strings.Contains(fault.Hint, "do x") {

@@ -165,7 +165,7 @@ const buildsLock = "builds"
 func (b *Builder) whileNoneIsMade(remove func() error) (ok bool, err error) {
 	file, err := os.OpenFile(filepath.Join(b.dir, "locks", buildsLock), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
-		return false, company.E(company.EImage, "the lock of image builds cannot be opened").Wrap(err)
+		return false, company.E(company.EImage, "cannot open the lock of image builds").Wrap(err)
 	}
 	if syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) != nil {
 		return false, file.Close()

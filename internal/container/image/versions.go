@@ -138,7 +138,7 @@ func (b *Builder) otherVersion(
 	chosen, err := b.chooseVersion(toolchain, w.wants, func() ([]string, error) {
 		store := b.registryStore(req)
 		if store == nil {
-			return nil, errors.New("no registry is at hand")
+			return nil, errors.New("no registry is available")
 		}
 		return store.ListVersions(ctx, toolchain.Versions.Package)
 	})
@@ -228,7 +228,7 @@ func (b *Builder) whyRefused(dir string) string {
 
 // errNoVersion means that a toolchain version cannot be fetched. The image is then planned again
 // without that version.
-var errNoVersion = errors.New("image: a version of a toolchain cannot be had")
+var errNoVersion = errors.New("image: a version of a toolchain is not available")
 
 // fetchTree fetches the tree of a version into its folder, unless it exists. Concurrent callers wait
 // for one fetch.

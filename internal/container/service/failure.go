@@ -28,7 +28,7 @@ func Ended(output string) string {
 func EndedError(check, name, output string, cause error) error {
 	fault := company.E(company.EGates,
 		"the service "+name+" ended while the gate "+safetext.EscapeLine(check, 100)+" ran").
-		Because("what failed for want of it tells nothing about the tree").
+		Because("failures without it say nothing about the tree").
 		Fix("see what its log says (workers.memory, workers.disk), or have the gate leave it running or start it again").Wrap(
 		cause).NeedsPerson()
 	fault.Details = safetext.Strip(output)
@@ -44,7 +44,7 @@ func StartError(text string) error {
 	reason := strings.Join(lines[max(0, len(lines)-shownLines):], " | ")
 	fault := company.E(company.EGates, "the service "+safetext.EscapeLine(first, 200)).
 		Because(safetext.EscapeLine(reason, 600)).
-		Fix("give it what its log asks for (workers.memory, workers.disk, container.setup), or take it out of " +
+		Fix("give it what its log requires (workers.memory, workers.disk, container.setup), or remove it from  " +
 			"gates.services").NeedsPerson()
 	fault.Details = safetext.Strip(text)
 	return fault

@@ -124,7 +124,7 @@ func Installs(wishes []Wish, places ecosystem.Places) ([]ecosystem.Install, erro
 	for _, wish := range wishes {
 		server, ok := findServer(wish.Name)
 		if !ok {
-			return nil, fmt.Errorf("there is no service %q", wish.Name)
+			return nil, fmt.Errorf("unknown service %q", wish.Name)
 		}
 		account := wish.Account.keepPlain()
 		names = append(names, server.name)

@@ -105,7 +105,7 @@ func isIndexFile(part []string, fetch *ecosystem.Fetch) bool {
 
 func refuse(r ecosystem.Request, name string) error {
 	return r.Refuse(company.Dependency{Ecosystem: ecosystem.Debian, Name: name},
-		"Debian packages are for container.setup only: what the project needs of them belongs into its image")
+		"Debian packages are for container.setup only: install those that the project needs in its image")
 }
 
 // SourceLines returns lines of a sources.list for those suites that the operator's archives have.

@@ -85,9 +85,9 @@ func isRefusal(err error) bool {
 }
 
 var (
-	errTooLarge       = errors.New("the file is larger than is allowed")
-	errDigestMismatch = errors.New("the file is not what the registry's own record says: its digest differs")
-	errWrongKind      = errors.New("the answer is not a file of the kind that was asked for")
+	errTooLarge       = errors.New("the file is too large")
+	errDigestMismatch = errors.New("the file's digest differs from the registry's own record")
+	errWrongKind      = errors.New("the answer is not a file of the requested kind")
 	errClosed         = errors.New("the cache of registries is closed")
 )
 

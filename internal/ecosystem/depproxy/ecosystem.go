@@ -33,8 +33,8 @@ func findRegistry[T ecosystem.Proxied](name string) (found T, ok bool) {
 func CheckName(dependency company.Dependency) error {
 	client, ok := findRegistry[ecosystem.Client](dependency.Ecosystem)
 	if !ok {
-		return ecosystem.NameError(dependency.Ecosystem, "an ecosystem that is served").
-			Fix("there are: " + strings.Join(Ecosystems(), ", "))
+		return ecosystem.NameError(dependency.Ecosystem, "a supported ecosystem").
+			Fix("use one of: " + strings.Join(Ecosystems(), ", "))
 	}
 	return client.Registry().CheckName(dependency.Name, dependency.Version)
 }

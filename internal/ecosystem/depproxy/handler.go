@@ -121,10 +121,10 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		q.writeText(http.StatusBadRequest, "the Host header is not one")
 		return
 	case h.MaxRequests > 0 && h.requests.Add(1) > h.MaxRequests:
-		q.refuseOverLimit(fmt.Sprintf("this run has made its %d requests of registries", h.MaxRequests))
+		q.refuseOverLimit(fmt.Sprintf("this run has used its %d registry requests", h.MaxRequests))
 		return
 	case h.MaxBytes > 0 && h.bytes.Load() >= h.MaxBytes:
-		q.refuseOverLimit(fmt.Sprintf("this run has had its %d MiB of registries", h.MaxBytes>>20))
+		q.refuseOverLimit(fmt.Sprintf("this run has used its %d MiB of registry downloads", h.MaxBytes>>20))
 		return
 	}
 	path := r.URL.EscapedPath() // as it was sent

@@ -34,7 +34,7 @@ func (s *Store) Resolve(ctx context.Context, dependency company.Dependency) (com
 	switch {
 	case dependency.Version == "" && newest == "":
 		return dependency, company.E(company.ENotFound,
-			"the registry lists no version of "+dependency.Ecosystem+" "+dependency.Name+" that can be had")
+			"the registry has no usable version of "+dependency.Ecosystem+" "+dependency.Name)
 	case dependency.Version == "":
 		dependency.Version = newest
 	case listed >= 0:
@@ -78,7 +78,7 @@ func (s *Store) explainLookup(ctx context.Context, dependency company.Dependency
 	_, line := failureStatus(err)
 	s.log.Warn("registry", "dependency", dependency.String(), "err", err)
 	return company.E(company.ERegistry, "asking for "+dependency.Ecosystem+" "+dependency.Name+": "+line).
-		Fix("try again in a while, or go on without it")
+		Fix("try again later, or do without it")
 }
 
 // maxVisits limits the number of packages whose dependencies one Unrequested looks up.

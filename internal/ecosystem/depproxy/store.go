@@ -64,13 +64,13 @@ func Open(dir string, up Upstreams) (*Store, error) { return open(dir, up, maxCa
 func open(dir string, up Upstreams, limit int64) (*Store, error) {
 	for _, d := range []string{dir, filepath.Join(dir, "tmp")} {
 		if err := os.MkdirAll(d, 0o700); err != nil {
-			return nil, company.E(company.EImage, "the cache of registries cannot be made").Wrap(err).
+			return nil, company.E(company.EImage, "cannot create the cache of registries").Wrap(err).
 				Fix("make " + dir + " writable")
 		}
 	}
 	transport, err := newTransport(up)
 	if err != nil {
-		return nil, company.E(company.EConfig, "the settings of a package registry cannot be used").Wrap(err)
+		return nil, company.E(company.EConfig, "invalid settings of a package registry").Wrap(err)
 	}
 	store := &Store{dir: dir, upstreams: up, log: slog.New(slog.DiscardHandler), transport: transport,
 		listTTL:  defaultListTTL,

@@ -25,7 +25,7 @@ const (
 
 // errPrivateAddress means that a registry's metadata, a redirect or a name server leads to an address outside of the
 // public network.
-var errPrivateAddress = errors.New("the address is not a public one")
+var errPrivateAddress = errors.New("the address is not public")
 
 // transport restricts where requests may go. Requests to the operator's own registries may go anywhere, with their
 // credentials. All other requests must use https, have no credentials and go to public addresses only.
@@ -83,7 +83,7 @@ func newTransport(up Upstreams) (*transport, error) {
 		if endpoint.Proxy != "" {
 			p, err := url.Parse(endpoint.Proxy)
 			if err != nil {
-				return nil, fmt.Errorf("the proxy of %s cannot be read", endpoint)
+				return nil, fmt.Errorf("invalid proxy of %s", endpoint)
 			}
 			proxy = http.ProxyURL(p)
 		}
@@ -165,9 +165,9 @@ func (t *transport) checkForeignURL(address *url.URL) error {
 	host := strings.TrimSuffix(strings.ToLower(address.Hostname()), ".")
 	switch addr, err := netip.ParseAddr(host); {
 	case address.Scheme != "https":
-		return fmt.Errorf("%.200s is not reached by https", address.Redacted())
+		return fmt.Errorf("%.200s does not use https", address.Redacted())
 	case address.User != nil:
-		return fmt.Errorf("the address of a file names a user")
+		return fmt.Errorf("the URL of a file has a user")
 	case address.Port() != "" && address.Port() != "443":
 		return fmt.Errorf("%.200s is not on port 443", address.Redacted())
 	case err == nil && !isPublic(addr):

@@ -95,10 +95,10 @@ func (u Upstreams) WhyPrivate(dependency company.Dependency) error {
 // login.
 func withheldError(what, host string) error {
 	fault := company.E(company.EAuth, what+", and this repository may not use it").
-		Because("what a repository's files name is fetched into its containers, and can be pushed from there").
-		Fix("read what the repository asks for, then run in it: company trust --logins")
+		Because("packages that a repository's files name are fetched into its containers, which can push them").
+		Fix("check what the repository asks for, then run company trust --logins in it")
 	if host != "" {
-		fault = fault.Fix(fmt.Sprintf("read what the repository asks for, then run in it: company trust --logins; or let "+
+		fault = fault.Fix(fmt.Sprintf("check what the repository asks for, then run company trust --logins in it; or let "+
 			"every "+
 			"repository use the login, with container.logins: [%q] in your own config", host))
 	}

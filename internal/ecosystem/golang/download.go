@@ -112,8 +112,8 @@ func runDownload(ctx context.Context, fetchHost ecosystem.FetchHost, dir string,
 		downloadGraph(ctx, fetchHost, dir, env)
 		return nil
 	case strings.Contains(err.Error(), tooOld):
-		return company.E(company.EImage, "the project's Go modules need a newer Go, which cannot be had").Wrap(err).
-			Fix("install that version of Go on this host, or see that `go env GOPROXY` names a proxy that has " +
+		return company.E(company.EImage, "the project's Go modules need a newer Go, which is not available").Wrap(err).
+			Fix("install that version of Go on this host, or set `go env GOPROXY` to a proxy that has " +
 				"golang.org/toolchain").NeedsPerson()
 	}
 	return company.E(company.EImage, "the project's Go modules cannot be downloaded").Wrap(err).
@@ -147,7 +147,7 @@ func checkReplaced(ctx context.Context, fetchHost ecosystem.FetchHost, dir strin
 	dir = filepath.Join(root, dir)
 	out, err := fetchHost.Run(ctx, dir, env, goCommand(fetchHost), "mod", "edit", "-json")
 	if err != nil {
-		return company.E(company.EImage, "go.mod of the base commit cannot be read").Wrap(err).
+		return company.E(company.EImage, "cannot read go.mod of the base commit").Wrap(err).
 			Fix("check it with `go mod verify` in your checkout").NeedsPerson()
 	}
 	var mod struct {
@@ -174,7 +174,7 @@ func checkReplacement(file, root, dir, to string) error {
 	rel, err := filepath.Rel(root, filepath.Join(dir, filepath.FromSlash(to)))
 	if filepath.IsAbs(to) || err != nil || !filepath.IsLocal(rel) {
 		return company.E(company.EImage, fmt.Sprintf("%s replaces a module by %q, outside the repository", file, to)).
-			Because("a worker has nothing but the repository").
+			Because("a worker only has the repository").
 			Fix("remove the replace directive from the base commit, or vendor the module").NeedsPerson()
 	}
 	return nil
@@ -259,7 +259,7 @@ func chooseProxies(setting string, fetchPlaces ecosystem.FetchPlaces) ([]string,
 	proxies = slices.DeleteFunc(proxies, func(p string) bool { return p == "direct" || p == "off" })
 	if len(proxies) == 0 {
 		return nil, company.E(company.EImage, "no Go module proxy is configured").
-			Because("modules are fetched from proxies only, never from the addresses that a go.mod names").
+			Because("modules are only fetched from proxies, never from the URLs in a go.mod").
 			Fix("set one with `go env -w GOPROXY=…`, vendor the modules, or go on without them, with container.deps: off: " +
 				"what needs them stays red").NeedsPerson()
 	}

@@ -191,7 +191,7 @@ func latestVersion(ctx context.Context, fetcher ecosystem.Fetcher, name string) 
 	}
 	var info struct{ Version string }
 	if err := json.Unmarshal(text, &info); err != nil || !semver.IsValid(info.Version) {
-		return "", fmt.Errorf("the registry's answer for %s cannot be read", name)
+		return "", fmt.Errorf("the registry's answer for %s is invalid", name)
 	}
 	return info.Version, nil
 }

@@ -71,7 +71,7 @@ func (Ecosystem) ParseLock(file string, text []byte) ([]company.Dependency, erro
 func parseGoMod(text []byte) (out []company.Dependency, err error) {
 	f, err := modfile.ParseLax("go.mod", text, nil)
 	if err != nil {
-		return nil, fmt.Errorf("it is no go.mod")
+		return nil, fmt.Errorf("it is not a go.mod")
 	}
 	for _, r := range f.Require {
 		out = append(out, company.Dependency{Ecosystem: ecosystem.Go, Name: r.Mod.Path, Version: r.Mod.Version})

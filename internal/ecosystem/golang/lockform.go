@@ -25,7 +25,7 @@ func (Ecosystem) IsWritten(file string) bool {
 func (Ecosystem) CheckForm(file string, text []byte) (err error) {
 	requireExact := func(_, version string) (string, error) {
 		if module.CanonicalVersion(version) != version {
-			return "", fmt.Errorf("%.100q is no version in full", version)
+			return "", fmt.Errorf("%.100q is not a full version", version)
 		}
 		return version, nil
 	}

@@ -59,7 +59,7 @@ func (e Ecosystem) Toolchains() []ecosystem.Toolchain {
 func readHost(answers []string, realPath func(string) (string, error)) (ecosystem.FoundTree, error) {
 	f := strings.Split(answers[0], "\n")
 	if len(f) != 4 {
-		return ecosystem.FoundTree{}, errors.New("`go env` gave no answer that is understood")
+		return ecosystem.FoundTree{}, errors.New("cannot parse the output of `go env`")
 	}
 	if f[3] != "linux" || f[2] != runtime.GOARCH {
 		return ecosystem.FoundTree{}, errors.New(

@@ -58,7 +58,7 @@ func fetchRelease(ctx context.Context, fetchHost ecosystem.FetchHost, release st
 	ctx, cancel := context.WithTimeout(ctx, downloadTimeout)
 	defer cancel()
 	if _, err = fetchHost.Run(ctx, fetchHost.Places().Home, env, "go", "version"); err != nil {
-		return company.E(company.EImage, release+" cannot be fetched").Wrap(err).
+		return company.E(company.EImage, "cannot fetch "+release).Wrap(err).
 			Fix("check `go env GOPROXY GOSUMDB`; or install that version on this host")
 	}
 	return nil

@@ -123,7 +123,7 @@ func read(text []byte, old bool) (*Node, error) {
 		r.fault = errors.New("it is not UTF-8")
 	}
 	if ecosystem.HasMergeMarks(text) {
-		r.noteFault("<<<<<<<", "is a mark of a merge: clients read such a file in another way")
+		r.noteFault("<<<<<<<", "is a conflict marker, which clients read differently")
 	}
 	if n := bytes.Count(text, []byte("\r\n")); n > 0 && n == bytes.Count(text, []byte("\n")) {
 		text = bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n"))
@@ -153,7 +153,7 @@ func (r *reader) readLine(line string, first bool) {
 	indent := len(line) - len(rest)
 	if top := r.open[len(r.open)-1]; top.kind == isWords && (line == "" || indent >= 2*(len(r.open)-1)) {
 		if hasControls(line) {
-			r.noteFault(line, "has a sign that is none of a text")
+			r.noteFault(line, "has a control character")
 		}
 		return
 	}
@@ -165,7 +165,7 @@ func (r *reader) readLine(line string, first bool) {
 		return
 	case line[0] == '#' && len(r.open[0].Nodes) == 0:
 		if !isRemark(line, r.old) {
-			r.noteFault(line, "is no remark of a client")
+			r.noteFault(line, "is a comment that no client writes")
 		}
 		return
 	}

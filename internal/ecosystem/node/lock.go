@@ -350,7 +350,7 @@ func (m Digests) Add(dependency company.Dependency, integrity string) {
 // ParseLock lists the packages that a lock file names. It reads all three lock file versions.
 func (Ecosystem) ParseLock(_ string, text []byte) (out []company.Dependency, err error) {
 	if ecosystem.FieldsOf(text) == nil {
-		return nil, fmt.Errorf("it is no lock file of npm")
+		return nil, fmt.Errorf("it is not a lock file of npm")
 	}
 	for where, p := range readPackages(text) {
 		if d, ok := p.findDependency(where); ok {

@@ -41,37 +41,37 @@ var entryFields = []string{
 func (Ecosystem) CheckForm(_ string, text []byte) error {
 	var lock, packages map[string]json.RawMessage
 	if ecosystem.HasMergeMarks(text) { // npm removes lines with merge marks, even inside a JSON string
-		return errors.New("it has marks of a merge, such as <<<<<<<: remove them and run `npm install --package-lock-only`")
+		return errors.New("it has conflict markers, such as <<<<<<<: remove them and run `npm install --package-lock-only`")
 	}
 	if err := ecosystem.CheckJSON(text); err != nil {
 		return err
 	}
 	if json.Unmarshal(text, &lock) != nil {
-		return errors.New("it is no JSON object")
+		return errors.New("it is not a JSON object")
 	}
 	if err := checkFields(lock, lockFields); err != nil {
 		return err
 	}
 	if raw, has := lock["packages"]; has && json.Unmarshal(raw, &packages) != nil || has && packages == nil {
-		return errors.New("its packages are no object")
+		return errors.New("its packages are not an object")
 	}
 	for where, raw := range packages {
 		if !isPlace(where) {
-			return fmt.Errorf("the entry %q is no folder as npm writes it", where)
+			return fmt.Errorf("the entry %q is not a folder in npm's form", where)
 		}
 		var f map[string]json.RawMessage
 		if json.Unmarshal(raw, &f) != nil {
-			return fmt.Errorf("the entry %q is no object", where)
+			return fmt.Errorf("the entry %q is not an object", where)
 		}
 		if err := checkFields(f, entryFields); err != nil { // npm would run scripts
 			return fmt.Errorf("the entry %q: %w", where, err)
 		}
 		if bin := new(map[string]string); f["bin"] != nil && json.Unmarshal(f["bin"], bin) != nil {
-			return fmt.Errorf("the entry %q: its programs are no list", where)
+			return fmt.Errorf("the entry %q: its programs are not a list", where)
 		}
 		for _, name := range []string{"name", "version", "resolved", "integrity"} {
 			if s := new(string); f[name] != nil && json.Unmarshal(f[name], &s) != nil {
-				return fmt.Errorf("the entry %q: its %s is no text", where, name)
+				return fmt.Errorf("the entry %q: its %s is not a string", where, name)
 			}
 		}
 		if link := f["link"]; link != nil && string(link) != "true" && string(link) != "false" {
@@ -116,7 +116,7 @@ func (l oldList) check(in string, list json.RawMessage, depth int) error {
 	}
 	var entries map[string]map[string]json.RawMessage
 	if json.Unmarshal(list, &entries) != nil || depth > maxNesting {
-		return fmt.Errorf("the dependencies of %q are no list", in)
+		return fmt.Errorf("the dependencies of %q are not a list", in)
 	}
 	for name, f := range entries {
 		where := in + "node_modules/" + name
@@ -127,7 +127,7 @@ func (l oldList) check(in string, list json.RawMessage, depth int) error {
 		for _, field := range []string{"version", "resolved", "integrity", "from"} {
 			var s string
 			if f[field] != nil && json.Unmarshal(f[field], &s) != nil || strings.Contains(name, "\\") {
-				return fmt.Errorf("the dependency %q is none as npm writes it", where)
+				return fmt.Errorf("the dependency %q is not in npm's form", where)
 			}
 			text[field] = s
 		}
@@ -141,7 +141,7 @@ func (l oldList) check(in string, list json.RawMessage, depth int) error {
 			pkg.Link && text["version"] == "file:"+pkg.Resolved
 		if !isThere || !isSame || text["resolved"] != "" && text["resolved"] != pkg.Resolved ||
 			text["integrity"] != "" && text["integrity"] != pkg.Integrity {
-			return fmt.Errorf("the dependency %q is not the entry of its packages", where)
+			return fmt.Errorf("the dependency %q differs from the entry of its packages", where)
 		}
 		needs := pkg.Needs
 		if pkg.Link { // the dependencies of the folder
@@ -149,7 +149,7 @@ func (l oldList) check(in string, list json.RawMessage, depth int) error {
 		}
 		for _, need := range appendNeeds(nil, f["requires"]) {
 			if isOdd := !pkg.IsOld && !need.isRange(); isOdd && !slices.Contains(needs, need) && !l.places[need.cutVersion()] {
-				return fmt.Errorf("the dependency %q asks for %s, and the entry of its packages does not", where, need.name)
+				return fmt.Errorf("the dependency %q asks for %s, but the entry of its packages does not", where, need.name)
 			}
 		}
 		if pkg.Link && !strings.HasPrefix(pkg.Resolved, "file:") { // a part's dependencies are below that part

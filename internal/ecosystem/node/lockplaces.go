@@ -91,7 +91,7 @@ func (p lockedPackage) checkManifest(where string, manifest []byte) error {
 	needs := listNeeds(f)
 	for _, need := range p.Needs {
 		if !slices.Contains(needs, need) {
-			return fmt.Errorf("the entry %q asks for %s, and its package.json does not", where, need.name)
+			return fmt.Errorf("the entry %q asks for %s, but its package.json does not", where, need.name)
 		}
 	}
 	return nil
@@ -201,7 +201,7 @@ func (t *tree) checkPlace(where string) error {
 		return nil
 	}
 	if _, isThere := t.packages[pkg.Resolved]; pkg.Link && !pkg.IsOld && (!isThere || !isFolder(pkg.Resolved)) {
-		return fmt.Errorf("the entry %q is a link to no folder of the project", where)
+		return fmt.Errorf("the entry %q is a link outside of the project's folders", where)
 	}
 	at, isFile := cutFile(pkg.Resolved)
 	if at = path.Clean(at); isFile || pkg.Link {

@@ -213,7 +213,7 @@ func fetchPackument(ctx context.Context, fetcher ecosystem.Fetcher, name string)
 
 func parsePackument(name string, text []byte) (*packument, error) {
 	p := &packument{name: name, Versions: map[string]packageVersion{}}
-	bad := fmt.Errorf("the registry's answer for %s cannot be read", name)
+	bad := fmt.Errorf("the registry's answer for %s is invalid", name)
 	if json.Unmarshal(text, &p.raw) != nil || json.Unmarshal(p.raw["versions"], &p.versions) != nil {
 		return nil, bad
 	}

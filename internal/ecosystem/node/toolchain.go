@@ -60,7 +60,7 @@ func (e Ecosystem) Toolchains() []ecosystem.Toolchain {
 func readHost(answers []string, realPath func(string) (string, error)) (ecosystem.FoundTree, error) {
 	f := strings.Split(answers[0], "\n")
 	if len(f) != 3 || f[2] != "linux" {
-		return ecosystem.FoundTree{}, errors.New("the node of this host gives no answer that is understood")
+		return ecosystem.FoundTree{}, errors.New("cannot parse the output of this host's node")
 	}
 	major, _, _ := strings.Cut(f[1], ".")
 	if n, err := strconv.Atoi(major); err != nil || n < minVersion {
@@ -71,7 +71,7 @@ func readHost(answers []string, realPath func(string) (string, error)) (ecosyste
 		return ecosystem.FoundTree{}, err
 	}
 	if path.Base(path.Dir(exe)) != "bin" {
-		return ecosystem.FoundTree{}, fmt.Errorf("%s lies in no bin directory", exe)
+		return ecosystem.FoundTree{}, fmt.Errorf("%s is not in a bin directory", exe)
 	}
 	return ecosystem.FoundTree{
 		Dir: path.Dir(path.Dir(exe)), Version: f[1],

@@ -21,7 +21,7 @@ func (Ecosystem) CheckForm(_ string, text []byte) error {
 	for _, name := range []string{"packages", "packages-dev"} {
 		var list []map[string]json.RawMessage
 		if raw := fields[name]; raw != nil && json.Unmarshal(raw, &list) != nil {
-			return errors.New("its " + name + " are no list of objects")
+			return errors.New("its " + name + " are not a list of objects")
 		}
 	}
 	return nil

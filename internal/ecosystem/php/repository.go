@@ -324,7 +324,7 @@ func readDescription(
 }
 
 func unreadable(name string) error {
-	return fmt.Errorf("the registry's answer for %s cannot be read", name)
+	return fmt.Errorf("the registry's answer for %s is invalid", name)
 }
 
 // maxVersions limits the versions of one package. The text of a version may be as short as three bytes.
@@ -343,7 +343,7 @@ func readVersions(list []byte, isShort bool) (versions []version, err error) {
 	for dec.More() {
 		var w writtenVersion
 		if err := dec.Decode(&w); err != nil || len(versions) == maxVersions {
-			return nil, errors.New("no list of versions, or one without an end")
+			return nil, errors.New("no list of versions, or an endless one")
 		}
 		if !isShort {
 			v = version{}
@@ -366,14 +366,14 @@ func descriptionURL(ctx context.Context, fetcher ecosystem.Fetcher, name string,
 	}
 	at, perr := url.Parse(base + "/")
 	if json.Unmarshal(text, &root) != nil || !strings.Contains(root.URL, "%package%") || perr != nil {
-		return "", errors.New("the registry's packages.json has no metadata-url: it is no repository for composer 2")
+		return "", errors.New("the registry's packages.json has no metadata-url: it is not a repository for composer 2")
 	}
 	if branches {
 		name += branchMark
 	}
 	address, err := at.Parse(strings.ReplaceAll(root.URL, "%package%", name))
 	if err != nil {
-		return "", errors.New("the registry's metadata-url cannot be read")
+		return "", errors.New("the registry's metadata-url is invalid")
 	}
 	return address.String(), nil
 }

@@ -297,7 +297,7 @@ func (Ecosystem) CheckManifests(file string, text, base []byte, manifests map[st
 			return fmt.Errorf("the importer %q has no package.json", i.folder)
 		}
 		if !i.hasPublished(manifest) && !(index >= 0 && known[index].published == i.published) {
-			return fmt.Errorf("the importer %q has the folder %q in its place, and its package.json does not", i.folder,
+			return fmt.Errorf("the importer %q links to the folder %q, but its package.json does not", i.folder,
 				i.published)
 		}
 		for _, importerNeed := range i.needs {
@@ -310,7 +310,7 @@ func (Ecosystem) CheckManifests(file string, text, base []byte, manifests map[st
 			if !slices.ContainsFunc(neededFields, func(field string) bool {
 				return ecosystem.TextOf(ecosystem.FieldsOf(manifest[field])[importerNeed.name]) == importerNeed.request
 			}) {
-				return fmt.Errorf("the importer %q asks for %s as %s, and its package.json does not", i.folder,
+				return fmt.Errorf("the importer %q asks for %s as %s, but its package.json does not", i.folder,
 					importerNeed.request, importerNeed.name)
 			}
 		}
@@ -319,7 +319,7 @@ func (Ecosystem) CheckManifests(file string, text, base []byte, manifests map[st
 	for _, link := range listLinks(root) {
 		manifest := node.ReadManifest(manifests[node.ManifestOf(file, link.folder)])
 		if ecosystem.TextOf(manifest["name"]) != link.place && !slices.Contains(had, link) {
-			return fmt.Errorf("the folder %q stands in the place of %s, and its package.json does not have that name",
+			return fmt.Errorf("the folder %q replaces %s, but its package.json has another name",
 				link.folder, link.place)
 		}
 	}

@@ -46,13 +46,13 @@ func (Ecosystem) CheckForm(_ string, text []byte) error {
 	}
 	format, ok := formatOf(root)
 	if !ok {
-		return fmt.Errorf("its lockfileVersion %q is none of 5, 6 and 9", safetext.Cut(root.TextOf("lockfileVersion"), 100))
+		return fmt.Errorf("unsupported lockfileVersion %q: must be 5, 6 or 9", safetext.Cut(root.TextOf("lockfileVersion"), 100))
 	}
 	for _, section := range root.Nodes {
 		isList := section.Key() == "packages" || section.Key() == "snapshots"
 		isKnown := slices.Contains(sectionsOfLock, section.Key())
 		if section.IsText() && isList || len(section.Nodes) > 0 && !isKnown {
-			return fmt.Errorf("the section %s is none", safetext.Cut(section.Key(), 100))
+			return fmt.Errorf("unknown section %s", safetext.Cut(section.Key(), 100))
 		}
 	}
 	packages := root.Find("packages")
@@ -73,7 +73,7 @@ func (Ecosystem) CheckForm(_ string, text []byte) error {
 func (f format) checkSnapshot(n, packages *locktree.Node) error {
 	key, _, hasPeers := strings.Cut(n.Key(), "(")
 	if packages.Find(key) == nil || hasPeers && f.readKey(key) != f.readKey(n.Key()) {
-		return fmt.Errorf("is of no package")
+		return fmt.Errorf("has no package")
 	}
 	for _, field := range n.Nodes {
 		if !slices.Contains(snapshotFields, field.Key()) {

@@ -235,7 +235,7 @@ func listFiles(ctx context.Context, fetcher ecosystem.Fetcher, name string) ([]i
 	var list struct{ Files []indexFile }
 	if strings.HasPrefix(media, indexJSON) || strings.HasPrefix(media, "application/json") {
 		if err := json.Unmarshal(text, &list); err != nil {
-			return nil, fmt.Errorf("the registry's answer for %s cannot be read", name)
+			return nil, fmt.Errorf("the registry's answer for %s is invalid", name)
 		}
 	} else {
 		list.Files = parseAnchors(string(text))
@@ -337,7 +337,7 @@ func (b *boundedReaderAt) ReadAt(p []byte, off int64) (int, error) {
 	return b.ReaderAt.ReadAt(p, off)
 }
 
-var errWheelTooLarge = errors.New("the list of the wheel's files is too long to be read")
+var errWheelTooLarge = errors.New("the wheel's list of files is too long")
 
 // isMetadata reports whether a text has the header with which core metadata begins.
 func isMetadata(text []byte) bool {

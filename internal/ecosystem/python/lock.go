@@ -194,18 +194,18 @@ var plainCodings = []string{"utf-8", "utf8", "utf-8-sig", "ascii", "us-ascii"}
 // control characters which pip ignores.
 func checkRequirements(text []byte) error {
 	if !utf8.Valid(text) {
-		return errors.New("it is not in UTF-8: save it so")
+		return errors.New("it is not UTF-8: save it as UTF-8")
 	}
 	for i, line := range strings.SplitN(string(text), "\n", 3) {
 		m := codingRE.FindStringSubmatch(line)
 		if i < 2 && strings.HasPrefix(line, "#") && m != nil && !slices.Contains(plainCodings, strings.ToLower(m[1])) {
-			return fmt.Errorf("line %d says that it is in %s: save it in UTF-8, and take the line out", i+1, m[1])
+			return fmt.Errorf("line %d declares %s: save the file as UTF-8, and remove the line", i+1, m[1])
 		}
 	}
 	for i, line := range strings.Split(string(text), "\n") {
 		isControl := func(c rune) bool { return c < ' ' && c != '\t' && c != '\r' && c != '\f' || c == 0x7f }
 		if index := strings.IndexFunc(line, isControl); index >= 0 {
-			return fmt.Errorf("line %d has the control character %q: take it out", i+1, line[index])
+			return fmt.Errorf("line %d has the control character %q: remove it", i+1, line[index])
 		}
 	}
 	return nil

@@ -259,7 +259,7 @@ func TestLocks(t *testing.T) {
 		"elsewhere": {map[string]string{"pyproject.toml": "[project]\ndependencies=['zeta', 'delta']\n", "uv.lock": uvLock},
 			"delta 3", "", `"zeta" of uv.lock is not installed`, ""},
 		"garbage": {map[string]string{"pyproject.toml": "[project]\ndependencies=['delta']\n", "uv.lock": "[[["}, "", "delta",
-			"uv.lock cannot be read: it is no TOML (`uv lock` makes it anew)", ""},
+			"uv.lock cannot be read: it is not TOML (`uv lock` makes it anew)", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := &ecosystemtest.Sources{Texts: c.files}

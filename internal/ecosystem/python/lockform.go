@@ -49,7 +49,7 @@ func (e Ecosystem) CheckForm(file string, text []byte) error {
 	for _, pkg := range packages {
 		source, isTable := pkg.Source.(map[string]any)
 		if pkg.Source != nil && !isTable {
-			return fmt.Errorf("the source of %q is no table", pkg.Name)
+			return fmt.Errorf("the source of %q is not a table", pkg.Name)
 		}
 		kinds := 0
 		for _, kind := range kindsOfSource {

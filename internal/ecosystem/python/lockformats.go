@@ -251,7 +251,7 @@ func readPylock(text []byte, l *lockFile) error {
 func readPipenvLock(text []byte, l *lockFile) error {
 	var lock map[string]json.RawMessage
 	if json.Unmarshal(text, &lock) != nil {
-		return errors.New("it is no JSON")
+		return errors.New("it is not JSON")
 	}
 	l.isWhole = true
 	for _, group := range []string{"default", "develop"} {

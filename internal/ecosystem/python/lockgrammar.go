@@ -29,7 +29,7 @@ func (rules fieldRules) checkTable(of string, table map[string]any) error {
 		}
 		if table[key] != nil && !fits(table[key]) { // pipenv ignores null
 			field := ecosystem.FormatRest(map[string]any{key: table[key]})
-			return fmt.Errorf("the field %q of %q has another form than its client writes: %.200s", key, of, field)
+			return fmt.Errorf("the field %q of %q is not in its client's form: %.200s", key, of, field)
 		}
 	}
 	return nil

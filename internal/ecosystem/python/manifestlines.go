@@ -61,7 +61,7 @@ func listManifestLines(name string, text []byte) (lines []string, odd string, er
 	}
 	var table map[string]any
 	if toml.Decode(text, &table) != nil {
-		return nil, "", errors.New("it is no TOML")
+		return nil, "", errors.New("it is not TOML")
 	}
 	if name == "Pipfile" {
 		return listPipfileNames(table), "", nil
@@ -75,7 +75,7 @@ func listManifestLines(name string, text []byte) (lines []string, odd string, er
 			case string, []any, map[string]any, []map[string]any:
 				lines = append(lines, listTexts(found)...)
 			default:
-				return nil, "", errors.New(place + " is no list")
+				return nil, "", errors.New(place + " is not a list")
 			}
 		}
 	}

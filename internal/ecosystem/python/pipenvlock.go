@@ -40,7 +40,7 @@ var pipenvFields = func() fieldRules {
 func readPipenvEntries(text []byte) (meta map[string]any, all []pipenvEntry, err error) {
 	var lock map[string]map[string]json.RawMessage
 	if json.Unmarshal(text, &lock) != nil {
-		return nil, nil, errors.New("it is no lock file of Pipenv")
+		return nil, nil, errors.New("it is not a lock file of Pipenv")
 	}
 	for _, group := range slices.Sorted(maps.Keys(lock)) {
 		for _, name := range slices.Sorted(maps.Keys(lock[group])) {
@@ -49,7 +49,7 @@ func readPipenvEntries(text []byte) (meta map[string]any, all []pipenvEntry, err
 			switch {
 			case group == "_meta":
 			case err != nil || fields == nil:
-				return nil, nil, fmt.Errorf("%q is no object", name)
+				return nil, nil, fmt.Errorf("%q is not an object", name)
 			default:
 				all = append(all, pipenvEntry{name, fields})
 			}

@@ -66,7 +66,7 @@ type hatchEnvironment struct {
 // readPyproject reads a pyproject.toml.
 func readPyproject(text []byte) (m pyproject, err error) {
 	if err := toml.Decode(text, &m); err != nil {
-		return pyproject{}, fmt.Errorf("it is no TOML")
+		return pyproject{}, fmt.Errorf("it is not TOML")
 	}
 	return m, nil
 }

@@ -130,7 +130,7 @@ func readSections(text []byte) (sections []*section, err error) {
 		}
 	}
 	if len(odd) > 0 {
-		err = fmt.Errorf("bundler writes no line %.200q there: let it write the file again (bundle lock)", odd[0])
+		err = fmt.Errorf("bundler never writes the line %.200q there: run bundle lock again", odd[0])
 	}
 	return sections, err
 }

@@ -182,7 +182,7 @@ func crateURL(ctx context.Context, f ecosystem.Fetcher, c crateVersion) (string,
 		DL string `json:"dl"`
 	}
 	if err := json.Unmarshal(text, &config); err != nil || config.DL == "" {
-		return "", errors.New("the index of crates has no config.json that can be read")
+		return "", errors.New("the crate index has no valid config.json")
 	}
 	if !strings.Contains(config.DL, "{") {
 		return strings.TrimRight(config.DL, "/") + "/" + c.Name + "/" + c.Version + "/download", nil

@@ -54,7 +54,7 @@ func readHost(answers []string, realPath func(string) (string, error)) (ecosyste
 		return foundTree, err
 	}
 	if foundTree.Version == "" || foundTree.Dir == "/usr" {
-		return foundTree, errors.New("the rustc of this host does not lie in a directory of its own")
+		return foundTree, errors.New("this host's rustc is not in its own directory")
 	}
 	return foundTree, nil
 }

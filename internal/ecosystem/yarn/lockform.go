@@ -59,7 +59,7 @@ func (Ecosystem) CheckForm(_ string, text []byte) error {
 // checkHead returns an error if the requests of an entry are not for exactly one package.
 func (e entry) checkHead() error {
 	if e.node.IsText() || len(e.requests) == 0 || len(e.node.Nodes) == 0 {
-		return fmt.Errorf("is none")
+		return fmt.Errorf("is not valid")
 	}
 	isAddress := !e.isNew && e.resolved != "" // a request may be an address without a name
 	for _, r := range e.requests {
@@ -109,11 +109,11 @@ func (e entry) checkOld() error {
 		return fmt.Errorf("has the name %s", safetext.Cut(name, 100))
 	}
 	if e.resolved == "" && slices.ContainsFunc(e.requests, func(r request) bool { return !ownRE.MatchString(r.version) }) {
-		return fmt.Errorf("has no address")
+		return fmt.Errorf("has no URL")
 	}
 	if slices.ContainsFunc(strings.Fields(e.integrity), func(one string) bool { return !node.IsIntegrity(one) }) ||
 		strings.Contains(e.resolved, " ") {
-		return fmt.Errorf("has an address or a digest that yarn writes in another way")
+		return fmt.Errorf("has a URL or a digest that is not in yarn's form")
 	}
 	return nil
 }
@@ -131,7 +131,7 @@ func (e entry) checkNew() error {
 	}
 	for _, name := range []string{"version", "resolution", "checksum", "linkType", "languageName", "conditions"} {
 		if f := e.node.Find(name); f != nil && !f.IsText() {
-			return fmt.Errorf("has a %s that is no text", name)
+			return fmt.Errorf("has a %s that is not a string", name)
 		}
 	}
 	resolution := e.resolution
@@ -141,7 +141,7 @@ func (e entry) checkNew() error {
 		}
 		inner, err := url.QueryUnescape(m[1])
 		if err != nil || !registryRE.MatchString(inner) || strings.Contains(inner, "::") {
-			return fmt.Errorf("patches what is no package of the registry")
+			return fmt.Errorf("patches something that is not a registry package")
 		}
 		resolution = inner
 	}
@@ -150,7 +150,7 @@ func (e entry) checkNew() error {
 	case e.resolution == "":
 		return fmt.Errorf("has no resolution")
 	case e.isWorkspace() != e.asksForWorkspace():
-		return fmt.Errorf("is a workspace in one of its head and its resolution alone")
+		return fmt.Errorf("is a workspace in only one of its key and its resolution")
 	case e.isWorkspace():
 		return nil
 	case m != nil && m[1] == e.of.Name && m[2] == e.of.Version && (m[3] == "" || archiveRE.MatchString(m[3])):

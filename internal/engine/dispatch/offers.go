@@ -25,7 +25,7 @@ func (p *Pool) KeepQueued(ctx context.Context, effect company.Effect) error {
 	}
 	item := bus.Item{ID: effect.Key, Body: body}
 	if err := p.Queue.Put(ctx, item); err != nil {
-		return company.E(company.EBus, "run "+string(effect.Run)+" could not be put on the queue").Wrap(err)
+		return company.E(company.EBus, "cannot queue run "+string(effect.Run)).Wrap(err)
 	}
 	for {
 		if err := retry.Sleep(ctx, p.putEvery); err != nil {

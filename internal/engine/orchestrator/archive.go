@@ -76,8 +76,8 @@ func (o *Orchestrator) LoadArchive(ctx context.Context, id company.TaskID) (*com
 }
 
 func archiveError(id company.TaskID, err error) error {
-	return company.E(company.CodeOf(err), "the archive of "+string(id)+" cannot be read").Wrap(err).
-		Fix(company.PutCopyBack("the office's state") + "; the ledger has its events all the same: company feed " +
+	return company.E(company.CodeOf(err), "cannot read the archive of "+string(id)).Wrap(err).
+		Fix(company.PutCopyBack("the office's state") + "; the ledger still has its events: company feed " +
 			string(id))
 }
 
@@ -137,5 +137,5 @@ func (o *Orchestrator) commitWithArchives(
 			archives[task] = archive
 		}
 	}
-	return nil, company.E(company.EStale, "the command's task is archived and restored all the time").Fix("try again")
+	return nil, company.E(company.EStale, "the task of the command is archived and restored repeatedly").Fix("try again")
 }

@@ -153,8 +153,8 @@ func (o *Orchestrator) failWith(err error) {
 
 // FailStore ends the loop because the ledger cannot store events. It returns the error to report.
 func (o *Orchestrator) FailStore(cause error) error {
-	err := company.E(company.CodeOf(cause), "the ledger takes no more, so nothing is decided any more").Wrap(cause).
-		Fix("see that the office's disk has space and can be written (df), then: company resume")
+	err := company.E(company.CodeOf(cause), "the ledger can no longer be written, so all work stops").Wrap(cause).
+		Fix("check that the office's disk has space and is writable (df), then: company resume")
 	o.failWith(err)
 	return err
 }
@@ -208,7 +208,7 @@ func (o *Orchestrator) decideRequests(taken []*request) *commit {
 			if broken = errors.Is(err, errNotApplied); broken {
 				// The state is half changed. The batch restarts without the command whose events cannot be applied, so that the
 				// ledger never holds them.
-				refused[r] = company.E(company.EInternal, "the state cannot follow this command, so it is refused").Wrap(err).
+				refused[r] = company.E(company.EInternal, "cannot apply the events of this command to the state").Wrap(err).
 					Fix("report it, with the office's log")
 				o.ahead = o.View().View()
 				break
@@ -222,7 +222,7 @@ func (o *Orchestrator) decideRequests(taken []*request) *commit {
 }
 
 // errNotApplied marks events that were decided but cannot be applied.
-var errNotApplied = errors.New("orchestrator: an event cannot be applied")
+var errNotApplied = errors.New("orchestrator: cannot apply an event")
 
 // decideRequest decides one request and applies its events to the state ahead.
 func (o *Orchestrator) decideRequest(c *commit, r *request) ([]company.Event, error) {

@@ -184,14 +184,14 @@ func TestTrouble(t *testing.T) {
 		text string
 	}{
 		"panic": {func(context.Context, company.Effect) (company.Command, error) { panic("oh no") }, company.EInternal,
-			"prepare t1 broke: oh no"},
+			"prepare t1 panicked: oh no"},
 		"error": {func(context.Context, company.Effect) (company.Command, error) { return nil, errTrouble },
 			company.EInternal, "smells of smoke"},
 		"no outcome": {func(context.Context, company.Effect) (company.Command, error) { return nil, nil }, company.EInternal,
 			"ended without an outcome"},
 		"refused outcome": {func(_ context.Context, e company.Effect) (company.Command, error) {
 			return company.RecordPreparation{Task: e.Task}, nil
-		}, company.EInternal, "without base"},
+		}, company.EInternal, "no base or no image"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

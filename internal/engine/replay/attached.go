@@ -12,8 +12,8 @@ func (f *recordFold) addAttached(entry Entry) error {
 	sum := sha256.Sum256(entry.Text)
 	if company.Hash(hex.EncodeToString(sum[:])) != entry.Blob {
 		return company.E(company.EInvalid, "the record is damaged").
-			Because("a file of the instruction is not the one that it is named for").
-			Fix("save the record anew, or replay another task")
+			Because("an attached file does not match its name").
+			Fix("save the record again, or replay another task")
 	}
 	if f.Attached == nil {
 		f.Attached = map[company.Hash][]byte{}
@@ -27,8 +27,8 @@ func (f *recordFold) checkAttached() error {
 	for _, attachment := range f.submitted.Attachments {
 		if _, ok := f.Attached[attachment.Blob]; !ok {
 			return company.E(company.EInvalid, "the record is damaged").
-				Because("it lacks " + attachment.Name + ", a file of the instruction").
-				Fix("save the record anew, or replay another task")
+				Because("it lacks " + attachment.Name + ", an attached file").
+				Fix("save the record again, or replay another task")
 		}
 	}
 	return nil

@@ -15,7 +15,7 @@ func TestAttachedFilesOfARecord(t *testing.T) {
 	sum := sha256.Sum256([]byte("blue"))
 	name := company.Hash(hex.EncodeToString(sum[:]))
 	for what, c := range map[string]struct{ content, want string }{
-		"whole": {"blue", ""}, "exchanged": {"red", "is not the one"}, "missing": {"", "lacks spec.md"},
+		"whole": {"blue", ""}, "exchanged": {"red", "does not match its name"}, "missing": {"", "lacks spec.md"},
 	} {
 		f := newRecordFold("t1")
 		f.submitted.Attachments = []company.Attachment{{Name: "spec.md", Blob: name}}

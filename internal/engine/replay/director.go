@@ -145,7 +145,7 @@ func (d *Director) tryCommand(ctx context.Context, actor string, command company
 	d.mu.Unlock()
 	switch {
 	case over || isDelivery(drafts):
-		return nil, nil, company.E(company.EStopped, "the replay has come to its end")
+		return nil, nil, company.E(company.EStopped, "the replay has ended")
 	case turn == turnLater:
 		return nil, wait, nil
 	case turn == turnNever:

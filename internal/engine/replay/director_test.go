@@ -228,7 +228,7 @@ func TestReadRefusesWhatCannotBeReplayed(t *testing.T) {
 	_, k := recordDeck(t)
 	k.events = k.events[:len(k.events)-1]
 	if _, err := readFrom(t, k, "t1"); company.CodeOf(err) != company.EInvalid ||
-		!strings.Contains(err.Error(), "has not come to its end") {
+		!strings.Contains(err.Error(), "has not ended") {
 		t.Error(err)
 	}
 	for i := range k.events {

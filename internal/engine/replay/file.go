@@ -172,20 +172,20 @@ func ReadFile(ctx context.Context, r io.Reader, pack io.Writer) (*File, error) {
 			case fileLine.SHA256 != "":
 				return fileReader.checkEnd(fileLine.SHA256)
 			default:
-				return damagedError("it has a line in a wrong place")
+				return damagedError("it has a line in the wrong place")
 			}
 		}
 	})
 	switch {
 	case err == nil && !out.Record.base.OID.Valid():
-		err = damagedError("its base is no commit")
+		err = damagedError("its base is not a commit")
 	case err == nil:
 		// The file does not decide which checkout of this machine it belongs to. So the record gets neither a checkout's
 		// logins nor its image layers.
 		out.Record.submitted.Project = company.Project{ID: "record-" + string(out.Record.base.OID)[:16]}
 		return out, nil
 	case kept == nil && ctx.Err() == nil && company.CodeOf(err) != company.EInvalid:
-		err = damagedError("an entry cannot be read").Wrap(err)
+		err = damagedError("an entry is unreadable").Wrap(err)
 	}
 	return nil, err
 }
@@ -211,13 +211,13 @@ func openFile(r io.Reader) (*fileReader, error) {
 	format, err := strconv.Atoi(number)
 	switch {
 	case !ok:
-		return nil, company.E(company.EInvalid, "the file is no record of a task").
+		return nil, company.E(company.EInvalid, "the file is not a record of a task").
 			Fix("company replay <task> --save FILE writes one")
 	case !ended || err != nil || format < 1:
-		return nil, damagedError("its first line is not whole")
+		return nil, damagedError("its first line is incomplete")
 	case format > fileFormat:
 		return nil, company.E(company.EInvalid, "the record was written by a newer version of company").
-			Because(fmt.Sprintf("it has the format %d, and this program reads %d", format, fileFormat)).
+			Because(fmt.Sprintf("it has the format %d, but this program reads %d", format, fileFormat)).
 			Fix("replay it with that version")
 	}
 	if _, err := plain.Discard(len(fileMagic) + len(number) + 1); err != nil {
@@ -238,8 +238,8 @@ func (f *fileReader) readLine() (l fileLine, err error) {
 		part, err := f.lines.ReadSlice('\n')
 		text = append(text, part...)
 		if f.size += len(part); f.size > MaxFile || len(text) > maxFileLine || !f.packing && f.size > maxEntries+maxFileLine {
-			return l, company.E(company.EInvalid, "the record is larger than a file may be").
-				Because(fmt.Sprintf("it unfolds to more than %d MiB", MaxFile>>20)).Fix("save another one")
+			return l, company.E(company.EInvalid, "the record is too large").
+				Because(fmt.Sprintf("it decompresses to more than %d MiB", MaxFile>>20)).Fix("save a new one")
 		}
 		if errors.Is(err, bufio.ErrBufferFull) {
 			continue
@@ -252,7 +252,7 @@ func (f *fileReader) readLine() (l fileLine, err error) {
 	f.before = f.sum.Sum(nil)
 	f.sum.Write(text)
 	if err := json.Unmarshal(text, &l); err != nil {
-		return l, damagedError("a line is no JSON")
+		return l, damagedError("a line is not JSON")
 	}
 	return l, nil
 }
@@ -260,12 +260,12 @@ func (f *fileReader) readLine() (l fileLine, err error) {
 // checkEnd compares the checksum and refuses data after the end.
 func (f *fileReader) checkEnd(sum string) error {
 	if want, err := hex.DecodeString(sum); err != nil || !bytes.Equal(want, f.before) {
-		return damagedError("its checksum is another")
+		return damagedError("its checksum does not match")
 	}
 	for _, rest := range []*bufio.Reader{f.lines, f.plain} { // gzip compares its own checksum at its end
 		switch _, err := rest.ReadByte(); {
 		case err == nil:
-			return damagedError("something follows its end")
+			return damagedError("data follows its end")
 		case !errors.Is(err, io.EOF):
 			return endOf(err)
 		}
@@ -278,8 +278,8 @@ func endOf(err error) error {
 	var damaged interface{ Timeout() bool }
 	switch {
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return company.E(company.EInvalid, "the record is cut off").Because("its end with the checksum is not there").
-			Fix("copy it again, or save it anew: company replay <task> --save FILE")
+		return company.E(company.EInvalid, "the record is cut off").Because("its end with the checksum is missing").
+			Fix("copy it again, or save it again: company replay <task> --save FILE")
 	case errors.As(err, &damaged):
 		return unreadableError(err)
 	}
@@ -288,11 +288,11 @@ func endOf(err error) error {
 
 func damagedError(reason string) *company.Error {
 	return company.E(company.EInvalid, "the record is damaged").Because(reason).
-		Fix("copy it again, or save it anew: company replay <task> --save FILE")
+		Fix("copy it again, or save it again: company replay <task> --save FILE")
 }
 
 func unreadableError(err error) error {
-	return company.E(company.EInvalid, "the record cannot be read").Wrap(err).Fix("look at the file and its rights")
+	return company.E(company.EInvalid, "cannot read the record").Wrap(err).Fix("check the file and its permissions")
 }
 
 // Objects returns the git objects that a replay needs: the base, and the commits and trees that runs and merges made.

@@ -131,12 +131,12 @@ func TestRecordFileIsRefused(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	refused("nothing", nil, "no record of a task")
-	refused("a pack", []byte("PACK and more than sixteen bytes"), "no record of a task")
-	refused("a first line without end", []byte("company record 1234567890123456\n"), "first line is not whole")
+	refused("nothing", nil, "not a record of a task")
+	refused("a pack", []byte("PACK and more than sixteen bytes"), "not a record of a task")
+	refused("a first line without end", []byte("company record 1234567890123456\n"), "first line is incomplete")
 	refused("a newer one", bytes.Replace(whole, []byte("company record 1\n"), []byte("company record 2\n"), 1),
 		"newer version")
-	refused("something behind it", append(bytes.Clone(whole), 'x'), "something follows its end")
+	refused("something behind it", append(bytes.Clone(whole), 'x'), "data follows its end")
 	for at := len(fileMagic) + 2; at < len(whole); at += 1 + len(whole)/97 {
 		refused("cut off", whole[:at], "the record is cut off")
 		damaged := bytes.Clone(whole)
@@ -156,12 +156,12 @@ func TestRecordFileIsRefused(t *testing.T) {
 		}), "record is damaged")
 	refused("another text",
 		recompress(t, whole, func(l []byte) []byte { return bytes.Replace(l, []byte(`\"make\"`), []byte(`\"fake\"`), 1) }),
-		"checksum is another")
+		"checksum does not match")
 	refused("no checksum",
 		recompress(t, whole, func(l []byte) []byte { return l[:bytes.LastIndex(l, []byte(`{"sha256"`))] }), "cut off")
 	refused("a line too long",
 		recompress(t, whole, func([]byte) []byte { return bytes.Repeat([]byte("a"), maxFileLine+100) }),
-		"larger than a file may be")
+		"the record is too large")
 	refused("entries behind the objects", recompress(t, whole, func(l []byte) []byte {
 		at := bytes.LastIndex(l, []byte(`{"sha256"`))
 		return append(bytes.Clone(l[:at]), `{"entry":{"office":"x"}}`+"\n"...)

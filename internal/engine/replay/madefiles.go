@@ -40,7 +40,7 @@ func (l MadeFiles) RemakeLocks(
 func (l MadeFiles) findMade(ctx context.Context, of company.OID, name string) (ecosystem.MadeFile, error) {
 	all, err := l.readMade(ctx, of, func(f company.RemadeFile) bool { return f.Path == name })
 	if err == nil && len(all) == 0 {
-		err = company.E(company.ENotFound, "the record has no "+name+" that was made anew of "+of.Short())
+		err = company.E(company.ENotFound, "the record has no "+name+" that was rebuilt for "+of.Short())
 	}
 	if err != nil {
 		return ecosystem.MadeFile{}, err

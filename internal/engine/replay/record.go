@@ -92,7 +92,7 @@ func (f *recordFold) addEvent(event company.Event, data company.Data) error {
 		f.base, f.head = d.Base, d.Base.OID
 	case *company.PlanAccepted:
 		if event.Actor == company.President {
-			return refuseTask(f.Task, "you changed its plan, which no model is asked for")
+			return refuseTask(f.Task, "you changed its plan, so no model was asked for it")
 		}
 	case *company.ApprovalOpened:
 		f.questions[d.ID] = *d
@@ -172,11 +172,11 @@ func (f *recordFold) findObstacle() error {
 		return company.E(company.ENotFound, "there is no task "+string(f.Task)).
 			Fix("company list shows the tasks of this office")
 	case !f.over:
-		return refuseTask(f.Task, "it has not come to its end")
+		return refuseTask(f.Task, "it has not ended")
 	case f.submitted.Follows != "":
-		return refuseTask(f.Task, "it follows "+string(f.submitted.Follows)+", whose pull request it continues")
+		return refuseTask(f.Task, "it continues the pull request of "+string(f.submitted.Follows))
 	case f.base.OID == "":
-		return refuseTask(f.Task, "it never had a base")
+		return refuseTask(f.Task, "it has no base")
 	}
 	if f.end == (*company.TaskReopened)(nil).Kind() {
 		f.notes = append(f.notes, "the task was reopened: what came after that is not replayed")
@@ -294,7 +294,7 @@ func (r *Record) Seed(checkout string, agents company.Bindings) (company.Event, 
 	submitted.Settings.Cap = company.Amount{MicroUSD: company.NoCap, Tokens: company.NoCap}
 	data, err := json.Marshal(submitted)
 	if err != nil {
-		return company.Event{}, company.E(company.EInternal, "the submission has no JSON form").Wrap(err)
+		return company.Event{}, company.E(company.EInternal, "cannot encode the submission as JSON").Wrap(err)
 	}
 	event := r.first
 	event.Data = data

@@ -110,7 +110,7 @@ func (r *Report) Err() error {
 	if divergence == nil {
 		return nil
 	}
-	fault := company.E(company.EDiverged, "the replay of "+string(r.Task)+" is not what is recorded").
+	fault := company.E(company.EDiverged, "the replay of "+string(r.Task)+" differs from the record").
 		Because(divergence.Where() + divergence.What)
 	fault.RunID = divergence.Run
 	return fault.Fix("compare what has changed since: the version of company, its config (agents, gates, container), " +

@@ -132,8 +132,8 @@ func Read(ctx context.Context, id company.TaskID, stream func(func(Entry) error)
 			return fold.addAttached(entry)
 		}
 		if entry.Run == "" {
-			return company.E(company.EInvalid, "the record is damaged").Because("an entry that is no event has no run").
-				Fix("save the record anew, or replay another task")
+			return company.E(company.EInvalid, "the record is damaged").Because("an entry that is not an event has no run").
+				Fix("save the record again, or replay another task")
 		}
 		if entry.Run != run.run {
 			if err := run.finishRun(ctx, fold.Record); err != nil {
@@ -205,17 +205,17 @@ type storedTexts struct {
 }
 
 func (storedTexts) PutBlob(context.Context, []byte) (company.Hash, error) {
-	return "", company.E(company.EInternal, "nothing is written while a record is read")
+	return "", company.E(company.EInternal, "cannot write while reading a record")
 }
 
 func (s storedTexts) GetBlob(_ context.Context, name company.Hash) ([]byte, error) {
 	text, ok := s.byName[name]
 	if !ok {
-		return nil, company.E(company.EInvalid, "the record lacks the text "+string(name)).Fix("read the record anew")
+		return nil, company.E(company.EInvalid, "the record lacks the text "+string(name)).Fix("read the record again")
 	}
 	if *s.left -= int64(len(text)); *s.left < 0 {
-		return nil, company.E(company.EInvalid, "the record is too large to be read").
-			Because(fmt.Sprintf("its conversations name texts of more than %d MiB in all", maxTexts>>20)).
+		return nil, company.E(company.EInvalid, "the record is too large to read").
+			Because(fmt.Sprintf("its conversations refer to more than %d MiB of texts", maxTexts>>20)).
 			Fix("replay another task")
 	}
 	return slices.Clone(text), nil

@@ -235,12 +235,12 @@ func (c *Client) explainError(ctx context.Context, doing string, err error) erro
 			&forge.QuietError{Status: e.status, Err: err})
 	case e.status == http.StatusNotFound:
 		if !isGiteaError(err) {
-			return company.E(company.EForge, fmt.Sprintf("something before %s answered 404 while %s", host, doing)).
-				Because("a forge says so in JSON, a proxy does not").Wrap(&forge.QuietError{Status: e.status, Err: err})
+			return company.E(company.EForge, fmt.Sprintf("a proxy before %s answered 404 while %s", host, doing)).
+				Because("the forge would answer in JSON").Wrap(&forge.QuietError{Status: e.status, Err: err})
 		}
-		return company.E(company.ENotFound, fmt.Sprintf("%s does not find it (404) while %s", host, doing)).
+		return company.E(company.ENotFound, fmt.Sprintf("%s answered 404 (not found) while %s", host, doing)).
 			Because(fmt.Sprintf("%s or what was asked for does not exist, or %s may not see it", c.repo, source)).
-			Fix("see that the remote's URL is right and that the token may read it, then: company resume").NeedsPerson().Wrap(
+			Fix("check that the remote's URL is right and that the token may read it, then: company resume").NeedsPerson().Wrap(
 			&forge.QuietError{Status: e.status, Err: err})
 	}
 	return company.E(company.EForge, fmt.Sprintf("%s answered %d while %s", host, e.status, doing)).
@@ -315,7 +315,7 @@ func (c *Client) ensureFork(ctx context.Context) (forge.Target, error) {
 		})
 	if statusOf(err) == http.StatusConflict {
 		return forge.Target{}, company.E(
-			company.EConflict, fmt.Sprintf("%s/%s is there already and is not a fork of %s", me, c.repo.Name, c.repo)).
+			company.EConflict, fmt.Sprintf("%s/%s exists and is not a fork of %s", me, c.repo.Name, c.repo)).
 			Fix("rename it, then answer with approve to try again").NeedsPerson()
 	}
 	if err != nil {

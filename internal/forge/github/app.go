@@ -49,8 +49,8 @@ const tokenLife = time.Hour
 
 func newApp(app forge.App, key secret.Value, api string, repo forge.Repo, base http.RoundTripper) (*appLogin, error) {
 	bad := func(err error) error {
-		return company.E(company.EAuth, "the private key of the GitHub App cannot be used").Wrap(err).
-			Fix("set " + app.KeyEnv + " to the RSA key that GitHub made for the App (.pem)").NeedsPerson()
+		return company.E(company.EAuth, "invalid private key of the GitHub App").Wrap(err).
+			Fix("set " + app.KeyEnv + " to the RSA key that GitHub created for the App (.pem)").NeedsPerson()
 	}
 	block, _ := pem.Decode([]byte(key.Reveal()))
 	if block == nil {

@@ -198,8 +198,8 @@ func (c *Client) ensureFork(ctx context.Context) (forge.Target, error) {
 		case company.CodeOf(err) != company.ENotFound && company.CodeOf(err) != company.EAuth:
 			return forge.Target{}, err
 		case time.Since(start) > forkWait:
-			return forge.Target{}, company.E(company.EForge, fmt.Sprintf("the fork %s/%s is not there yet", owner, name)).
-				Because("GitHub is still making it")
+			return forge.Target{}, company.E(company.EForge, fmt.Sprintf("the fork %s/%s does not exist yet", owner, name)).
+				Because("GitHub is still creating it")
 		}
 		if err := retry.Sleep(ctx, wait); err != nil {
 			return forge.Target{}, err

@@ -52,7 +52,7 @@ func (c *Client) queryGraphQL(
 		return reply.Errors, err
 	}
 	if err := json.Unmarshal(reply.Data, out); err != nil {
-		return nil, company.E(company.EForge, "GitHub's reply cannot be read while "+doing).Wrap(err)
+		return nil, company.E(company.EForge, "invalid reply of GitHub while "+doing).Wrap(err)
 	}
 	return nil, nil
 }

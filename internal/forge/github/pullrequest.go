@@ -59,7 +59,7 @@ func (c *Client) findExisting(ctx context.Context, pr forge.PR) (*github.PullReq
 }
 
 // errExists means that GitHub has an open pull request for the branch that the list did not show yet.
-var errExists = errors.New("there is one already")
+var errExists = errors.New("it exists already")
 
 func (c *Client) createPull(ctx context.Context, pr forge.PR) (*github.PullRequest, error) {
 	title := forge.CleanTitle(pr.Title)
@@ -87,8 +87,8 @@ func (c *Client) createPull(ctx context.Context, pr forge.PR) (*github.PullReque
 				return nil, c.repo.SentOn("GitHub", r.GetHTMLURL(), e)
 			}
 			return nil, errors.Join(errExists,
-				company.E(company.EForge, "GitHub says that the pull request exists, and does not list it").
-					Because("its lists are behind for a while"))
+				company.E(company.EForge, "GitHub says that the pull request exists, but does not list it").
+					Because("its lists lag behind"))
 		case draft && strings.Contains(said, "draft"):
 			// This repository's plan has no drafts. The draft mark is removed too, so that a draft made later by a person is
 			// not marked ready.
@@ -96,8 +96,8 @@ func (c *Client) createPull(ctx context.Context, pr forge.PR) (*github.PullReque
 			body = pr.MarkedBody()
 			continue
 		case strings.Contains(said, "no commits between"):
-			return nil, company.E(company.EForge, fmt.Sprintf("%s holds all of %s already", pr.Base, pr.Branch)).
-				Because("there is nothing to ask for").
+			return nil, company.E(company.EForge, fmt.Sprintf("%s already contains %s", pr.Base, pr.Branch)).
+				Because("there is nothing to merge").
 				Fix("see git log " + pr.Base + "; company cancel " + string(pr.Task) + " ends the task").NeedsPerson()
 		}
 		return nil, err

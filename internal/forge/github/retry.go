@@ -147,7 +147,7 @@ func (c *Client) explainError(ctx context.Context, doing string, err error) erro
 			Fix("log in again (gh auth login, or export the token), then: company resume").NeedsPerson().Wrap(err)
 	}
 	if wait, limited := rateLimitWait(err); limited {
-		return company.E(company.EForge, fmt.Sprintf("GitHub's rate limit is reached while %s", doing)).
+		return company.E(company.EForge, fmt.Sprintf("GitHub's rate limit was reached while %s", doing)).
 			Because(fmt.Sprintf("it asks to wait %s", wait.Round(time.Second))).Wrap(
 			errors.Join(errLimited, &forge.QuietError{Status: statusOf(err), Err: err}))
 	}
@@ -174,12 +174,12 @@ func (c *Client) explainError(ctx context.Context, doing string, err error) erro
 		return company.E(company.EAuth, fmt.Sprintf("GitHub refused the token (403) while %s", doing)).Because(reason).
 			Fix(fix).NeedsPerson().Wrap(&forge.QuietError{Status: statusOf(err), Err: err})
 	case status == http.StatusNotFound && !strings.Contains(e.Response.Header.Get("Content-Type"), "json"):
-		return company.E(company.EForge, "something before GitHub answered 404 while "+doing).
-			Because("GitHub says so in JSON, a proxy does not").Wrap(&forge.QuietError{Status: statusOf(err), Err: err})
+		return company.E(company.EForge, "a proxy before GitHub answered 404 while "+doing).
+			Because("GitHub would answer in JSON").Wrap(&forge.QuietError{Status: statusOf(err), Err: err})
 	case status == http.StatusNotFound || status == http.StatusGone:
-		return company.E(company.ENotFound, fmt.Sprintf("GitHub does not find it (%d) while %s", status, doing)).
+		return company.E(company.ENotFound, fmt.Sprintf("GitHub answered %d (not found) while %s", status, doing)).
 			Because(fmt.Sprintf("%s does not exist, or %s may not see it", c.repo, source)).
-			Fix("see that the remote's URL is right and that the token may read it, then: company resume").NeedsPerson().Wrap(
+			Fix("check that the remote's URL is right and that the token may read it, then: company resume").NeedsPerson().Wrap(
 			&forge.QuietError{Status: statusOf(err), Err: err})
 	case status == http.StatusUnprocessableEntity:
 		return company.E(company.EForge, fmt.Sprintf("GitHub refused the request (422) while %s", doing)).

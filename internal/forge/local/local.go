@@ -104,15 +104,15 @@ func (f *Forge) chooseNumber(pr forge.PR) (int, error) {
 		case errors.Is(err, fs.ErrNotExist):
 			return number, nil
 		case err != nil:
-			return 0, company.E(company.EForge, fmt.Sprintf("the record of pull request %d cannot be read", number)).Wrap(err).
-				Fix("remove " + f.Office.Join(f.recordPath(number)) + ": it is made anew from the ledger")
+			return 0, company.E(company.EForge, fmt.Sprintf("cannot read the record of pull request %d", number)).Wrap(err).
+				Fix("remove " + f.Office.Join(f.recordPath(number)) + ": it is rebuilt from the ledger")
 		case was.Office == pr.Office && was.Task == pr.Task:
 			return number, nil
 		case pr.Known > 0:
 			return 0, company.E(company.EConflict,
 				fmt.Sprintf("pull request %d belongs to %s of office %s", number, was.Task, was.Office)).
 				Because("so says " + f.Office.Join(f.recordPath(number))).
-				Fix("move that file away: it is made anew from the ledger").NeedsPerson()
+				Fix("move that file away: it is rebuilt from the ledger").NeedsPerson()
 		}
 		number++
 	}
@@ -132,7 +132,7 @@ func (f *Forge) ReadRecord(number int) (Record, error) {
 }
 
 func pageWriteError(err error) error {
-	return company.E(company.EForge, "the pull request cannot be written").Wrap(err).Fix("check the office's disk")
+	return company.E(company.EForge, "cannot write the pull request").Wrap(err).Fix("check the office's disk")
 }
 
 // Target returns an empty Target: the project's remote is used.
@@ -192,13 +192,13 @@ func (*Forge) Close(context.Context, forge.Ref) error { return nil }
 
 // MergePull always fails: pages are merged with git.
 func (*Forge) MergePull(_ context.Context, ref forge.Ref, _ company.OID, _ string) error {
-	return company.E(company.EInternal, fmt.Sprintf("pull request %d is a page, and no forge merges it", ref.Number))
+	return company.E(company.EInternal, fmt.Sprintf("pull request %d is a page, which no forge can merge", ref.Number))
 }
 
 // Issue always fails: a folder of pages has no issues.
 func (*Forge) Issue(_ context.Context, number int) (forge.Issue, error) {
 	return forge.Issue{}, company.E(
-		company.EForge, fmt.Sprintf("there is no issue #%d, since the project is on no forge", number)).
+		company.EForge, fmt.Sprintf("there is no issue #%d: the project is not on a forge", number)).
 		Fix("say what is to be done: company submit \"…\"").NeedsPerson()
 }
 

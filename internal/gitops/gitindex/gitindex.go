@@ -37,9 +37,9 @@ func run(ctx context.Context, command gitexec.Command) (string, error) {
 		err = fmt.Errorf("exit code %d", result.Exit)
 	}
 	if err != nil {
-		return "", company.E(company.EGit, "git "+command.Args[0]+" does not answer in "+command.Dir).
+		return "", company.E(company.EGit, "git "+command.Args[0]+" failed in "+command.Dir).
 			Because(safetext.FirstLine(result.Stderr)).Wrap(err).
-			Fix("see that git status works there, and that the repository belongs to you")
+			Fix("check that git status works there, and that you own the repository")
 	}
 	return string(result.Out), nil
 }
@@ -67,8 +67,8 @@ func Tracked(ctx context.Context, dir string, paths ...string) ([]Entry, error) 
 		about, path, ok := strings.Cut(line, "\t")
 		mode, _, _ := strings.Cut(about, " ")
 		if !ok {
-			return nil, company.E(company.EGit, "git ls-files answers oddly in "+dir).Because(line).
-				Fix("see that git works there")
+			return nil, company.E(company.EGit, "git ls-files gave unexpected output in "+dir).Because(line).
+				Fix("check that git works there")
 		}
 		entries = append(entries, Entry{mode, path})
 	}

@@ -86,7 +86,7 @@ func (s *Settings) askHelpers(ctx context.Context, server Server, operator []str
 	case err != nil && ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded):
 		return Login{}, helperError("your credential helper did not answer: "+names, server).
 			Because("it had " + helperLimit.String() +
-				", and nobody to ask: what opens a window or a prompt cannot be used here")
+				" and nobody to ask: helpers that open a window or a prompt do not work here")
 	case err != nil:
 		return Login{}, err
 	case result.Exit != 0:
@@ -96,7 +96,7 @@ func (s *Settings) askHelpers(ctx context.Context, server Server, operator []str
 	}
 	login, ok := parseAnswer(string(result.Out), server)
 	if !ok {
-		return Login{}, helperError("the answer of your credential helper cannot be used: "+names, server)
+		return Login{}, helperError("invalid answer of your credential helper: "+names, server)
 	}
 	login.Source = "your credential helper " + names
 	return login, nil

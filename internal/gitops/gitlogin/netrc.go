@@ -33,7 +33,7 @@ func (l *Logins) findNetrc(server Server) (Login, error) {
 	defer file.Close()
 	info, err := file.Stat()
 	if err != nil || !info.Mode().IsRegular() || info.Size() > maxNetrc {
-		return Login{}, refused.Because("it is not a small plain file").Fix("see " + path)
+		return Login{}, refused.Because("it is not a regular file, or is too large").Fix("see " + path)
 	}
 	text, err := io.ReadAll(io.LimitReader(file, maxNetrc))
 	if err != nil {
@@ -53,7 +53,7 @@ func (l *Logins) findNetrc(server Server) (Login, error) {
 		return Login{}, refused.Because(fmt.Sprintf("others can read it (mode %04o)", info.Mode().Perm())).
 			Fix("chmod 600 " + path)
 	case known && int(st.Uid) != os.Geteuid():
-		return Login{}, refused.Because(fmt.Sprintf("it belongs to user %d", st.Uid)).Fix("use a file of your own")
+		return Login{}, refused.Because(fmt.Sprintf("it belongs to user %d", st.Uid)).Fix("use your own file")
 	}
 	return login, nil
 }

@@ -97,8 +97,8 @@ func (l *Logins) ReadPersonal(cmd *gitexec.Command) {
 
 // newUnreadable returns the error for a configuration that git cannot read.
 func newUnreadable(reason string) error {
-	return company.E(company.EConfig, "your git configuration cannot be read").Because(reason).
-		Fix("correct it: git config --global --list shows the place; or set git.use_my_logins: false").NeedsPerson()
+	return company.E(company.EConfig, "cannot read your git configuration").Because(reason).
+		Fix("fix it: git config --global --list shows where; or set git.use_my_logins: false").NeedsPerson()
 }
 
 func firstLine(s string) string {

@@ -147,8 +147,8 @@ func (t *Tally) Enter(key string, task company.TaskID) (leave func(), err error)
 		delete(t.work, key)
 		t.writeBusy()
 		return nil, company.E(company.ECrash, key+" is set aside").Because(work.String()).
-			Fix("yes tries once more, as after an update of company or with more memory; no gives the task up. The log of " +
-				"the office says how company died").
+			Fix("yes tries once more, such as after an update of company or with more memory; no gives the task up. The log " +
+				"of the office shows how company died").
 			NeedsPerson()
 	}
 	work.Key = key

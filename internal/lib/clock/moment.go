@@ -29,7 +29,7 @@ func ParseSince(text string, now time.Time) (time.Time, error) {
 	if at, _, ok := parseDate(text, here.Location()); ok {
 		return at, nil
 	}
-	return time.Time{}, company.E(company.EUsage, fmt.Sprintf("%q is no time", safetext.EscapeLine(text, 60))).
+	return time.Time{}, company.E(company.EUsage, fmt.Sprintf("invalid time %q", safetext.EscapeLine(text, 60))).
 		Fix("--since 30m, --since 14:30 or --since 2026-03-01")
 }
 
@@ -49,7 +49,7 @@ func ParseDeadline(text string, now time.Time) (time.Time, error) {
 	case ok:
 		return at, nil
 	}
-	return time.Time{}, company.E(company.EUsage, fmt.Sprintf("%q is no deadline", safetext.EscapeLine(text, 60))).
+	return time.Time{}, company.E(company.EUsage, fmt.Sprintf("invalid deadline %q", safetext.EscapeLine(text, 60))).
 		Fix("--deadline 2026-12-01, --deadline 2026-12-01T17:00 or --deadline 36h")
 }
 

@@ -87,7 +87,7 @@ func (f *Folder) Still() error {
 		return refusalError(f.path, "it is gone", err)
 	}
 	if here, err := f.root.Stat("."); err != nil || !os.SameFile(here, there) {
-		return refusalError(f.path, "another folder has taken its place", err)
+		return refusalError(f.path, "another folder has replaced it", err)
 	}
 	return nil
 }
@@ -441,7 +441,7 @@ func openSubfolder(at *os.Root, name, shown string) (*os.Root, error) {
 // refusalError returns the error for a file or folder that an office refuses to use.
 func refusalError(shown, reason string, err error) error {
 	fault := company.E(company.EConfig, "a file of the office is refused: "+shown).Because(reason).
-		Fix("look where it comes from, and remove it; the office's own files and folders are plain ones")
+		Fix("find out where it comes from, and remove it; the office only has plain files and folders")
 	if err != nil {
 		fault = fault.Wrap(err)
 	}

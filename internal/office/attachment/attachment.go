@@ -33,7 +33,7 @@ func ReadFiles(paths []string) ([]company.AttachedFile, error) {
 	if len(paths) > company.MaxAttachments {
 		return nil, company.E(company.EUsage, fmt.Sprintf("--attach names %s", company.Count(len(paths), "file"))).
 			Because(fmt.Sprintf("an instruction takes at most %d", company.MaxAttachments)).
-			Fix("attach those that the work needs; others belong into the repository")
+			Fix("attach only what the work needs; put the rest into the repository")
 	}
 	var out []company.AttachedFile
 	for _, path := range paths {

@@ -52,7 +52,7 @@ func UserFile(env func(string) (string, bool)) (string, error) {
 	if path, ok := userConfig(env); ok {
 		return path, nil
 	}
-	return "", company.E(company.EConfig, "there is no place for a config of your own").
+	return "", company.E(company.EConfig, "there is no folder for your own config").
 		Because("neither HOME nor XDG_CONFIG_HOME is an absolute path").
 		Fix("set HOME, or change the project's file: --project")
 }
@@ -107,7 +107,7 @@ func ChangeFile(ctx context.Context, loadOptions LoadOptions, change Change) (Ch
 	// Editors do not take the lock.
 	if now, err := readChanged(dir, name); err != nil || !bytes.Equal(now, old) {
 		return Changed{}, company.E(company.EConflict, change.File+" was changed by another program meanwhile").Wrap(err).
-			Fix("look at it, then try again")
+			Fix("check it, then try again")
 	}
 	removeLeftovers(dir, name)
 	// Trust that existed before is kept: the command itself only adds its own key.
@@ -125,7 +125,7 @@ func ChangeFile(ctx context.Context, loadOptions LoadOptions, change Change) (Ch
 
 func unwritableError(file string, err error) *company.Error {
 	return company.E(company.EConfig, file+" cannot be changed").Wrap(err).
-		Fix("see that the file and its folder are yours and have space")
+		Fix("check that you own the file and its folder, and that the disk has space")
 }
 
 // readChanged returns the text of the file, or nil if it does not exist.
@@ -153,7 +153,7 @@ func checkWritable(dir *safedir.Folder, name string) (fs.FileMode, error) {
 		return 0, unwritableError(dir.Join(name), err)
 	case info.Mode()&fs.ModeSymlink != 0:
 		return fail("it is a symbolic link, which would be replaced by a file",
-			"edit the file that it leads to, or put a plain file in its place")
+			"edit the file that it points to, or replace it by a plain file")
 	case !info.Mode().IsRegular():
 		return fail("it is not a file", "remove it, or move it away")
 	case !safedir.OwnedByUs(info):
@@ -272,7 +272,7 @@ func notSetError(ctx context.Context, loadOptions LoadOptions, change Change) er
 	case err != nil || from == "":
 		return fault.Fix("company config show lists the keys and where they come from")
 	case from == OriginDefault:
-		return fault.Because("it has its default").Fix("there is nothing to do")
+		return fault.Because("it has its default").Fix("nothing to do")
 	}
 	return fault.Because("it comes from " + from).Fix("change it there")
 }

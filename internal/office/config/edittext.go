@@ -12,7 +12,7 @@ import (
 var errLayout = errors.New("its layout is unusual there")
 
 // errComment refuses an edit that would lose a comment.
-var errComment = errors.New("a comment stands inside of the value")
+var errComment = errors.New("a comment is inside the value")
 
 // configText is the text of a config file, for edits in place. An edit only changes the lines of one key.
 type configText struct {

@@ -20,7 +20,7 @@ func InstallDraft(
 	// Check the draft as every command checks the file.
 	trial := &trialFile{path: path, data: text}
 	if _, err := Load(ctx, LoadOptions{OfficeDir: dir, Env: env, trial: trial}); err != nil {
-		return "", company.E(company.EInternal, "the file that was made here does not load").Wrap(err).
+		return "", company.E(company.EInternal, "the generated file is invalid").Wrap(err).
 			Fix("write one by hand: company config schema")
 	}
 	if dry {
@@ -39,7 +39,7 @@ func InstallDraft(
 func InstallFile(path string, text []byte, force bool) (backup string, err error) {
 	fail := func(err error) error {
 		return company.E(company.EConfig, path+" cannot be written").Wrap(err).
-			Fix("see that the folder is yours and has space")
+			Fix("check that you own the folder and that the disk has space")
 	}
 	file, err := os.CreateTemp(filepath.Dir(path), ".company.yaml-")
 	if err != nil {
@@ -86,5 +86,5 @@ func InstallFile(path string, text []byte, force bool) (backup string, err error
 // ExistsError returns the error for a company.yaml that already exists.
 func ExistsError(path string) error {
 	return company.E(company.EConflict, "there is a company.yaml already: "+path).
-		Fix("company config check looks at it; company init --force writes a new one and keeps the old one beside it")
+		Fix("company config check checks it; company init --force writes a new one and keeps a copy of the old one")
 }

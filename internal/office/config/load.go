@@ -264,7 +264,7 @@ func (l *loader) readFile(path string) ([]byte, error) {
 	// A disk that ignores case opens the file under another name. Git and the rules for paths use the listed name.
 	if name, ok := safedir.ListedName(path); ok && name != filepath.Base(path) {
 		return nil, company.E(company.EConfig, path+" is refused").
-			Because("its folder lists it as " + strconv.Quote(name) + ", and the disk takes both names for one").
+			Because("its folder lists it as " + strconv.Quote(name) + ", and the disk treats both names as one").
 			Fix("rename it to " + filepath.Base(path) + ", or remove it")
 	}
 	data, err := io.ReadAll(io.LimitReader(file, maxFileBytes+1))

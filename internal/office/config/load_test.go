@@ -336,7 +336,7 @@ func TestBadConfig(t *testing.T) {
 			"32 levels are allowed"},
 		{"dashes", strings.Repeat("- ", 200) + "a\n", ":1:65: values nest too deeply", "32 levels are allowed"},
 		{"long line", "version: 1\nrecovery: " + long + "\n", ":2:1: the line has 4107 bytes", "4096 are allowed"},
-		{"many lines", strings.Repeat("a:\n", maxLines+1), ":4001:1: the file goes on", "4000 lines are allowed"},
+		{"many lines", strings.Repeat("a:\n", maxLines+1), ":4001:1: too many lines", "4000 are allowed"},
 		{"large", strings.Repeat("# comment\n", maxFileBytes/10+1), ":1:1: the file has 65537 bytes", "65536 are allowed"},
 		{"NUL", "version: 1\x00\n", ":1:11: a NUL byte", "save the file as plain UTF-8 text"},
 		{"Latin-1", "version: 1\nforge: {url: \xe9}\n", ":2:14: a byte that is not UTF-8 (0xe9)",

@@ -20,8 +20,8 @@ func PlanLine(loaded Loaded, file string, line company.ConfigLine) (change Chang
 		(loaded.Config.Container.Deps == "off" ||
 			loaded.Config.Container.Image != Auto && loaded.Config.Container.Image != "" ||
 			loaded.Config.Container.Dockerfile != "") {
-		return Change{}, false, company.E(company.EConflict, "a line of container.setup would not do it").
-			Because("the image is no one of ours, or fetches nothing (container.image, container.dockerfile, container.deps)").
+		return Change{}, false, company.E(company.EConflict, "a line of container.setup has no effect").
+			Because("the image is not built here, or fetches nothing (container.image, container.dockerfile, container.deps)").
 			Fix("put it into that image")
 	}
 	change = Change{File: file, Key: line.Key, Value: line.Value}
@@ -65,7 +65,7 @@ func PlanLine(loaded Loaded, file string, line company.ConfigLine) (change Chang
 }
 
 func setElsewhere(line company.ConfigLine, at, now string) error {
-	return company.E(company.EConflict, line.Key+" is set already, and is left as it is").
+	return company.E(company.EConflict, line.Key+" is set already and stays unchanged").
 		Because("it is " + maskValue(line.Key, now) + ", from " + at).Fix("change it there, if you want " + line.String())
 }
 

@@ -85,7 +85,7 @@ func TestPlanLine(t *testing.T) {
 		"packages": {"version: 1\n", "", company.InstallPackages("bc"),
 			`  setup: ["apt-get update && apt-get install -y bc"]`, ""},
 		"an image of others": {"version: 1\n", "container: {deps: off}\n", company.InstallPackages("bc"), "",
-			"would not do it"},
+			"has no effect"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := newOwnHouse(t, c.company, c.own)

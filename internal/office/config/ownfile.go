@@ -30,8 +30,8 @@ func CheckoutID(path string) string {
 // exist. It is outside of the repository, so that code in the repository cannot write it.
 func RepositoryFile(env func(string) (string, bool), checkout string) (string, error) {
 	if checkout == "" {
-		return "", company.E(company.EUsage, "there is no git checkout here, and a config of your own is for one").
-			Fix("go into the checkout, or change your own file for all: --user")
+		return "", company.E(company.EUsage, "your own config needs a git checkout, and this is not one").
+			Fix("go to the checkout, or change your own file for all: --user")
 	}
 	user, err := UserFile(env)
 	if err != nil {

@@ -238,7 +238,7 @@ func (c *converter) convertNode(n ast.Node, depth int) node {
 	case *ast.TagNode:
 		return c.badNode(t, "a tag", "write the value without "+shortenText(t.Value))
 	}
-	return c.badNode(t, "something that has no place in a config", "write keys, texts, numbers, true, false and lists")
+	return c.badNode(t, "an unsupported value", "write keys, texts, numbers, true, false and lists")
 }
 
 func (c *converter) convertMapping(at string, values []*ast.MappingValueNode, depth int) node {

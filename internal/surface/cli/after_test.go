@@ -65,7 +65,7 @@ func TestSubmitAfter(t *testing.T) {
 		want  string
 	}{
 		{"t99", company.ENotFound, "company list"},
-		{"x", company.EUsage, `"x" is no task to begin after`},
+		{"x", company.EUsage, `invalid task id "x"`},
 		{string(planned), company.EConflict, "company submit --plan " + string(planned)},
 		{string(cancelled), company.EConflict, "company retry " + string(cancelled)},
 	} {

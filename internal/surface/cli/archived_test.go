@@ -86,7 +86,7 @@ func TestCommandsOnAnArchivedTask(t *testing.T) {
 		}
 		want := "the ticket"
 		if cleaned {
-			want = "a cleanup has removed what tasks left"
+			want = "a cleanup removed the leftovers of tasks"
 		}
 		if strings.Count(before["logs"], want) != 2 {
 			t.Errorf("cleaned %v: logs prints\n%s", cleaned, before["logs"])

@@ -52,7 +52,7 @@ func shellPrep(script string) func(*testing.T, string) {
 var wrongInputs = []wrongInput{
 	// Config.
 	{line: "config: missing", args: []string{"status", "--office", "../empty"}, prep: shellPrep("mkdir ../empty"), exit: 1,
-		code: company.EConfig, says: "--office names a folder that is no office", fix: "name the folder of a company.yaml"},
+		code: company.EConfig, says: "--office names a folder that is not an office", fix: "name the folder of a company.yaml"},
 	{line: "config: empty", config: "\n", args: submitX, exit: 1, code: company.EConfig,
 		says: "config.yaml:1:1: the file is empty", fix: "write version: 1"},
 	{line: "config: bad syntax (line)", config: "version: 1\nworkers: {max: 3\n", args: submitX, exit: 1,
@@ -118,7 +118,7 @@ var wrongInputs = []wrongInput{
 	{line: "cli: unknown command", args: []string{"sumbit", "x"}, exit: 64, code: company.EUsage,
 		says: `unknown command "sumbit"`, fix: "company submit"},
 	{line: "cli: no repo", args: []string{"submit", "--repo", "/", "x"}, exit: 1, code: company.ENotFound,
-		says: "no git repository", fix: "go into a git repository"},
+		says: "no git repository", fix: "go to a git repository"},
 	{line: "cli: an argument of mcp", args: []string{"mcp", "here"}, exit: 64, code: company.EUsage, says: `"here"`,
 		fix: "company mcp --help"},
 	{line: "cli: empty goal", args: []string{"submit", " \n\t"}, exit: 64, code: company.EUsage,
@@ -158,13 +158,13 @@ var wrongInputs = []wrongInput{
 	{line: "repos: corrupt, garbage in HEAD", prep: shellPrep("echo garbage > .git/HEAD"), args: submitX, exit: 1,
 		code: company.EGit, says: "", fix: ""},
 	{line: "repos: .git is an empty folder", prep: shellPrep("rm -rf .git; mkdir .git"), args: submitX, exit: 1,
-		code: company.ENotFound, says: "no git repository", fix: "go into a git repository"},
+		code: company.ENotFound, says: "no git repository", fix: "go to a git repository"},
 	{line: "repos: .git points nowhere", prep: shellPrep("rm -rf .git; echo 'gitdir: /nonexistent' > .git"), args: submitX,
 		exit: 1, code: company.EGit, says: "", fix: ""},
 	{line: "repos: no such branch", args: []string{"submit", "--base", "nowhere", "x"}, exit: 1, code: company.ENotFound,
 		says: `there is no branch "nowhere"`, fix: "git branch", docker: true},
 	{line: "repos: a branch that is an option", args: []string{"submit", "--base", "--upload-pack=x", "x"}, exit: 1,
-		code: company.EInvalid, says: "cannot be a branch", fix: "git branch", docker: true},
+		code: company.EInvalid, says: "invalid branch name", fix: "git branch", docker: true},
 }
 
 // TestWrongInput: bad input is one error with a field or cause and a fix, an

@@ -38,7 +38,7 @@ func TestPlanEdit(t *testing.T) {
 			t.Errorf("served %v: %+v", served, r)
 		}
 		requireRefusal(t, edit(strings.ReplaceAll(shown.Out, "b/**", "a/x.go")), company.EPlan,
-			"the plan is refused, and the one before stays")
+			"the plan was refused; the previous one remains")
 		requireRefusal(t, edit(strings.ReplaceAll(shown.Out, "effort:", "efort:")), company.EInvalid, "correct "+file)
 		requireRefusal(t, edit("subtasks: []\n"), company.EInvalid, "the plan has no subtasks")
 		requireRefusal(t, o.Run(t.Context(), execute, "plan", "edit", string(id)), company.EUsage,

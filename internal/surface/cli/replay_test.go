@@ -19,7 +19,7 @@ func TestReplayRefuses(t *testing.T) {
 	o.Serve()
 	requireRefusal(t, o.Run(t.Context(), execute, "replay", "t1-01"), company.EUsage, "invalid task id")
 	for range 2 {
-		requireRefusal(t, o.Run(t.Context(), execute, "replay", string(id)), company.EInvalid, "has not come to its end")
+		requireRefusal(t, o.Run(t.Context(), execute, "replay", string(id)), company.EInvalid, "has not ended")
 		requireRefusal(t, o.Run(t.Context(), execute, "replay", "t9"), company.ENotFound, "there is no task t9")
 		o.Close()
 	}
@@ -34,9 +34,9 @@ func TestReplayOfAFileRefuses(t *testing.T) {
 	requireRefusal(t, o.Run(t.Context(), execute, "replay"), company.EUsage, "missing task")
 	requireRefusal(t, o.Run(t.Context(), execute, "replay", string(id), "--record", file), company.EUsage,
 		"--record takes no task and no --save")
-	requireRefusal(t, o.Run(t.Context(), execute, "replay", "--record", file), company.EUsage, "cannot be opened")
+	requireRefusal(t, o.Run(t.Context(), execute, "replay", "--record", file), company.EUsage, "cannot open the record")
 	requireRefusal(t, o.Run(t.Context(), execute, "replay", string(id), "--save", file), company.EInvalid,
-		"has not come to its end")
+		"has not ended")
 	if _, err := os.Lstat(file); !errors.Is(err, fs.ErrNotExist) {
 		t.Error(err)
 	}

@@ -34,12 +34,12 @@ func TestSubmitToAddress(t *testing.T) {
 	address := "file://" + origin
 	requireRefusal(t, run(address, "submit", "--detach", " "), company.EUsage, "the instruction is empty")
 	requireRefusal(t, run("https://ann:pw@example.com/a/b", "submit", "--detach", "add c"), company.EUsage,
-		"holds a login")
+		"has a login")
 	requireRefusal(t, run(address, "submit", "--project", o.Repo, "--detach", "add c"), company.EUsage,
 		"--project and --repo cannot be used together")
 	requireRefusal(t, run(address, "status"), company.EUsage, "only company submit takes an address with --repo")
 	requireRefusal(t, run(address+"-that-is-not-there", "submit", "--detach", "add c"), company.ENotFound,
-		"cannot be opened")
+		"cannot open")
 	if found, err := filepath.Glob(clones + "/*/*"); err != nil || len(found) != 0 {
 		t.Fatalf("%v %v", found, err)
 	}

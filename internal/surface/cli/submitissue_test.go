@@ -83,10 +83,10 @@ func TestSubmitIssue(t *testing.T) {
 			for args, want := range map[string][2]string{
 				"1":                                     {string(company.EConflict), "is closed"},
 				"9":                                     {string(company.ENotFound), "there is no issue "},
-				"one":                                   {string(company.EUsage), "names no issue"},
+				"one":                                   {string(company.EUsage), "invalid issue"},
 				"https://example.com/acme/app/issues/1": {string(company.EInvalid), "the issue is on example.com"},
 				at + "/acme/nowhere/issues/1":           {string(company.ENotFound), "acme/nowhere"},
-				fmt.Sprint(at, "/acme/app/issues/1?x#y "): {string(company.EUsage), "names no issue"},
+				fmt.Sprint(at, "/acme/app/issues/1?x#y "): {string(company.EUsage), "invalid issue"},
 			} {
 				requireRefusal(t, o.Run(t.Context(), execute, "submit", "--issue", args, "--yes", "--detach"),
 					company.Code(want[0]), want[1])

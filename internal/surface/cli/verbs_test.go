@@ -47,12 +47,12 @@ func TestTell(t *testing.T) {
 			!strings.Contains(r.Out, `"run":"t1-01.1"`) {
 			t.Errorf("served %v: %+v", served, r)
 		}
-		requireRefusal(t, o.Run(t.Context(), execute, "tell", "t1-02", "x"), company.EConflict, "no worker is at t1-02 now")
+		requireRefusal(t, o.Run(t.Context(), execute, "tell", "t1-02", "x"), company.EConflict, "no worker works on t1-02 now")
 		requireRefusal(t, o.Run(t.Context(), execute, "tell", "t1-09", "x"), company.ENotFound, "there is no subtask t1-09")
 		requireRefusal(t, o.Run(t.Context(), execute, "tell", "t9-01", "x"), company.ENotFound, "there is no task t9")
 		requireRefusal(t, o.Run(t.Context(), execute, "tell", "t1", "x"), company.EUsage, "invalid subtask id")
 		requireRefusal(t, o.Run(t.Context(), execute, "tell", "t1-01.1", "x"), company.EUsage, "company tell t1-01 reaches")
-		requireRefusal(t, o.Run(t.Context(), execute, "tell", "t1-01", " "), company.EInvalid, "nothing to tell")
+		requireRefusal(t, o.Run(t.Context(), execute, "tell", "t1-01", " "), company.EInvalid, "the message is empty")
 	}
 	if r := o.Run(t.Context(), execute, "show", "t1-01"); strings.Count(r.Out, "keep the old flag") != 2 {
 		t.Errorf("show: %+v", r)
@@ -158,5 +158,5 @@ func TestSubmitPlan(t *testing.T) {
 		t.Errorf("%+v", task)
 	}
 	requireRefusal(t, o.Run(t.Context(), execute, "submit", "--plan", "t1"), company.EConflict,
-		"is no dry run with a plan")
+		"is not a dry run with a plan")
 }

@@ -406,7 +406,7 @@ func TestQuestionDialogRefusedAnswer(t *testing.T) {
 	take := p.do
 	p.do = func(s *company.State, c company.Command) error {
 		if c.(company.Answer).Raise.Tokens > 0 {
-			return company.E(company.EInvalid, "that does not raise the cap of t12")
+			return company.E(company.EInvalid, "this does not raise the cap of t12")
 		}
 		return take(s, c)
 	}
@@ -421,7 +421,7 @@ func TestQuestionDialogRefusedAnswer(t *testing.T) {
 		}
 		if line != "y 5usd\n" {
 			if shown := terminaltest.ReadToPrompt(t, person, "a3> "); !strings.Contains(
-				shown, "error[E_INVALID]: that does not raise the cap of t12") {
+				shown, "error[E_INVALID]: this does not raise the cap of t12") {
 				t.Errorf("shown:\n%s", shown)
 			}
 		}

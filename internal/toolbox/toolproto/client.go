@@ -136,7 +136,7 @@ func (c *Client) runCommand(ctx context.Context, runRequest RunRequest, longest 
 	runRequest.Live = true
 	body, err := json.Marshal(runRequest)
 	if err != nil {
-		return result, &Broken{"run_command", fmt.Errorf("a request that is not JSON: %w", err)}
+		return result, &Broken{"run_command", fmt.Errorf("cannot encode the request: %w", err)}
 	}
 	resp, err := c.post(ctx, "run_command", body)
 	if err != nil {
@@ -187,7 +187,7 @@ func readLine(reader *bufio.Reader) ([]byte, error) {
 	}
 }
 
-var errOverrun = fmt.Errorf("the container does not answer %s after the command's time was over", Overrun)
+var errOverrun = fmt.Errorf("the container did not answer %s after the command's timeout", Overrun)
 
 // CheckProcess returns the state of a background process.
 func (c *Client) CheckProcess(ctx context.Context, processID string) (RunResult, error) {
@@ -257,7 +257,7 @@ func callTool[T any](ctx context.Context, client *Client, tool string, request a
 func (c *Client) callJSON(ctx context.Context, tool string, request, result any) error {
 	body, err := json.Marshal(request)
 	if err != nil {
-		return &Broken{tool, fmt.Errorf("a request that is not JSON: %w", err)}
+		return &Broken{tool, fmt.Errorf("cannot encode the request: %w", err)}
 	}
 	resp, err := c.post(ctx, tool, body)
 	if err != nil {
@@ -282,7 +282,7 @@ func newBroken(ctx context.Context, tool string, err error) error {
 func (c *Client) post(ctx context.Context, tool string, body []byte) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://toolbox/v1/"+tool, bytes.NewReader(body))
 	if err != nil {
-		return nil, &Broken{tool, fmt.Errorf("a request that cannot be made: %w", err)}
+		return nil, &Broken{tool, fmt.Errorf("cannot create the request: %w", err)}
 	}
 	req.Header.Set("Content-Type", "application/json")
 	return c.sendRequest(req, tool)

@@ -167,7 +167,7 @@ func TestRunGivesUp(t *testing.T) {
 		})
 		_, err := c.Run(t.Context(), RunRequest{Command: ":(){ :|:& };:", TimeoutS: 5})
 		if !errors.As(err, new(*Broken)) ||
-			!strings.Contains(err.Error(), "does not answer 1m0s after the command's time was over") {
+			!strings.Contains(err.Error(), "did not answer 1m0s after the command's timeout") {
 			t.Fatal(err)
 		}
 		<-gone

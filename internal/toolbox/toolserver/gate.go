@@ -105,7 +105,7 @@ func extractTree(dir string, stdin io.Reader) error {
 		if errors.Is(err, io.EOF) {
 			// archive/tar accepts a stream that stops between two entries. A gate must never run on a part of the tree.
 			if in.n < trailer || in.last != [trailer]byte{} {
-				return errors.New("the archive is cut short")
+				return errors.New("the archive is truncated")
 			}
 			break
 		}
@@ -149,7 +149,7 @@ func extractEntry(root *os.Root, header *tar.Header, content io.Reader) error {
 	}
 	name := path.Clean(header.Name)
 	if !filepath.IsLocal(name) || strings.ContainsRune(header.Name, 0) {
-		return errors.New("outside the tree")
+		return errors.New("outside of the tree")
 	}
 	if name == "." {
 		return nil
@@ -180,6 +180,6 @@ func extractEntry(root *os.Root, header *tar.Header, content io.Reader) error {
 		// never follow it, because root refuses links that leave it.
 		return root.Symlink(header.Linkname, name)
 	default:
-		return fmt.Errorf("type %q does not belong into a tree", header.Typeflag)
+		return fmt.Errorf("type %q is not allowed in a tree", header.Typeflag)
 	}
 }

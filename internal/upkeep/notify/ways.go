@@ -48,7 +48,7 @@ func (d Desktop) Deliver(ctx context.Context, m Message) error {
 	argv := desktopCommand(runtime.GOOS, m)
 	path, err := exec.LookPath(argv[0])
 	if err != nil {
-		return fmt.Errorf("%s is not there: install libnotify-bin, or leave desktop out of notify.by", argv[0])
+		return fmt.Errorf("%s is not installed: install libnotify-bin, or remove desktop from notify.by", argv[0])
 	}
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
@@ -141,7 +141,7 @@ func (w Webhook) postOnce(
 	resp, err := client.Do(r)
 	if err != nil {
 		// drop the URL, which may contain a key
-		return true, fmt.Errorf("the webhook's server cannot be reached: %w", errors.Unwrap(err))
+		return true, fmt.Errorf("cannot reach the webhook's server: %w", errors.Unwrap(err))
 	}
 	defer resp.Body.Close()
 	_, _ = io.CopyN(io.Discard, resp.Body, 64<<10) // so that the connection can be reused

@@ -104,8 +104,8 @@ func (s ExecutionState) Encode() ([]byte, error) {
 // fields, an unknown status, invalid ids, or text after the end.
 func ParseExecutionState(text []byte) (ExecutionState, error) {
 	fail := func(reason string) (ExecutionState, error) {
-		return ExecutionState{}, company.E(company.EInvalid, "that is no state of a task").Because(reason).
-			Fix("company status has it from the ledger; the file is written anew with the task's next event")
+		return ExecutionState{}, company.E(company.EInvalid, "invalid state of a task").Because(reason).
+			Fix("company status reads it from the ledger; the task's next event rewrites the file")
 	}
 	var state ExecutionState
 	decoder := json.NewDecoder(bytes.NewReader(text))
@@ -114,7 +114,7 @@ func ParseExecutionState(text []byte) (ExecutionState, error) {
 		return fail(err.Error())
 	}
 	if _, err := decoder.Token(); err != io.EOF {
-		return fail("more follows behind it")
+		return fail("unexpected data after it")
 	}
 	if err := state.check(); err != nil {
 		return fail(err.Error())
@@ -133,11 +133,11 @@ func (s ExecutionState) check() error {
 	}
 	switch {
 	case s.SchemaVersion != stateVersion:
-		return fmt.Errorf("schema_version is %d, and %d is read", s.SchemaVersion, stateVersion)
+		return fmt.Errorf("schema_version is %d, want %d", s.SchemaVersion, stateVersion)
 	case !s.TaskID.Valid() || s.RunID != string(s.TaskID):
-		return fmt.Errorf("task_id %q with run_id %q is no task", s.TaskID, s.RunID)
+		return fmt.Errorf("invalid task_id %q with run_id %q", s.TaskID, s.RunID)
 	case !slices.Contains(ended[s.Status], s.TaskStatus):
-		return fmt.Errorf("status %q does not go with task_status %q", s.Status, s.TaskStatus)
+		return fmt.Errorf("status %q does not match task_status %q", s.Status, s.TaskStatus)
 	case s.Phase == "":
 		return fmt.Errorf("phase is empty")
 	case s.LastUpdated.Location() != time.UTC:
@@ -147,22 +147,22 @@ func (s ExecutionState) check() error {
 	}
 	for worker, run := range s.Workers {
 		if !run.Valid() {
-			return fmt.Errorf("worker_assignments: %q of %q is no run", run, worker)
+			return fmt.Errorf("worker_assignments: invalid run %q of %q", run, worker)
 		}
 	}
 	for run, file := range s.Conversations {
 		if !run.Valid() || !filepath.IsLocal(file) {
-			return fmt.Errorf("conversation_histories: %q of %q is no file of a run", file, run)
+			return fmt.Errorf("conversation_histories: %q of %q is not a file of a run", file, run)
 		}
 	}
 	for branch, head := range s.Branches {
 		if head != "" && !head.Valid() {
-			return fmt.Errorf("git_branches: %q of %q is no commit", head, branch)
+			return fmt.Errorf("git_branches: %q of %q is not a commit", head, branch)
 		}
 	}
 	for file, change := range s.Artifacts {
 		if change.Path != file {
-			return fmt.Errorf("artifacts: %q stands under %q", change.Path, file)
+			return fmt.Errorf("artifacts: %q is listed under %q", change.Path, file)
 		}
 	}
 	return nil

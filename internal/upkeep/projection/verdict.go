@@ -60,7 +60,7 @@ func (p *Projector) retryVerdicts() {
 }
 
 // errNoResult reports a result file that cannot be parsed, and so cannot be changed.
-var errNoResult = errors.New("it is no result")
+var errNoResult = errors.New("it is not a result")
 
 // writeVerdict queues a change that adds a verdict to the result file of its run. It runs after the write of the
 // result itself. A verdict that is already there is kept if it has the same status.

@@ -28,7 +28,7 @@ func Binary(arch string) ([]byte, error) {
 	data, err := embeddedFiles.ReadFile("toolbox-linux-" + arch)
 	if err != nil {
 		return nil, company.E(company.EImage, "this program was built without the toolbox for "+arch).
-			Because("the toolbox is a build product of its own, which the plain go build does not make").
+			Because("go build alone does not build the toolbox").
 			Fix("run `make`")
 	}
 	return data, nil

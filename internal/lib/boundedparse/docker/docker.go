@@ -51,7 +51,7 @@ func ExpandWord(word string, escape rune, keepQuotes bool, env map[string]string
 	case len(word) > maxText || strings.Count(word, "${") > maxBraces:
 		return "", errors.New("it is too large")
 	case expanded > maxExpanded || patterns > maxPatterns || patterns > 0 && longest > maxMatched:
-		return "", errors.New("its variables come to too much text")
+		return "", errors.New("the values of its variables are too long")
 	}
 	lex := shell.NewLex(escape)
 	lex.SkipProcessQuotes = keepQuotes

@@ -19,7 +19,7 @@ const (
 	maxParts = 32      // parts of one dotted key
 )
 
-var errSyntax = errors.New("it is no TOML")
+var errSyntax = errors.New("it is not TOML")
 
 // Decode decodes a text into a value.
 func Decode(text []byte, into any) error {
@@ -40,7 +40,7 @@ func DecodeOneSpelling(text []byte, into any) error {
 		return errSyntax
 	}
 	if hasTwoSpellings(all) {
-		return errors.New("a table of it has two keys that differ in case alone")
+		return errors.New("a table has two keys that differ only in case")
 	}
 	return toml.Unmarshal(text, into)
 }
@@ -102,7 +102,7 @@ func checkBounds(text []byte) error {
 			i += n - 1
 		case '[', '{':
 			if depth, parts = depth+1, 0; depth > maxDepth {
-				return errors.New("its values lie too deep in one another")
+				return errors.New("its values are nested too deep")
 			}
 		case ']', '}':
 			depth, parts = depth-1, 0

@@ -30,10 +30,10 @@ func checkLines(text []byte, limit int) error {
 				seen += len(text)
 			}
 			if seen > maxLookAhead {
-				return refuse(line, "too many tabs, signs < or blank lines for a file of this size", "take some out")
+				return refuse(line, "too many tabs, < or blank lines for a file of this size", "remove some")
 			}
 			if line++; line > limit+1 {
-				return refuse(line-1, "the file goes on", fmt.Sprintf("%d lines are allowed", limit))
+				return refuse(line-1, "too many lines", fmt.Sprintf("%d are allowed", limit))
 			}
 			begin, signs = i+1, 0
 			wasBlank, blank = blank, true
@@ -42,7 +42,7 @@ func checkLines(text []byte, limit int) error {
 		}
 	}
 	if seen += signs * (len(text) - begin); seen > maxLookAhead {
-		return refuse(line, "too many tabs or signs < in a line", "take some out")
+		return refuse(line, "too many tabs or < in a line", "remove some")
 	}
 	return nil
 }
