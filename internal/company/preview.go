@@ -3,6 +3,7 @@ package company
 import (
 	"cmp"
 	"fmt"
+	"slices"
 )
 
 // PreviewRun returns the assignment that an agent of a role would have now: the role's current run, or its next one. It
@@ -44,18 +45,14 @@ func (s *State) PreviewRun(task *Task, sub *Subtask, role Role) (Assignment, err
 
 // noPreview returns the error for a role without work on a task or a subtask.
 func noPreview(task *Task, sub *Subtask, role Role) error {
-	when := map[Role]string{
-		Manager:  "a manager plans a task, or decides on its first stuck subtask: name the task",
-		Worker:   "a worker does a subtask of an accepted plan, until it is merged: name the subtask",
-		Reviewer: "a reviewer judges a subtask whose gates have passed, and a task whose subtasks are merged",
-		Merger:   "a merger resolves the conflict of a subtask",
-	}[role]
-	if when == "" {
+	if !slices.Contains([]Role{Manager, Worker, Reviewer, Merger}, role) {
 		return E(EUsage, fmt.Sprintf("unknown role %q", role)).Fix("roles are manager, worker, reviewer and merger")
 	}
 	what, status := string(task.ID), string(task.Status)
 	if sub != nil {
 		what, status = string(sub.ID), string(sub.Status)
 	}
-	return E(ENotFound, "a "+string(role)+" has no work on "+what+" now").Because(what + " is " + status).Fix(when)
+	return E(ENotFound, "a "+string(role)+" has no work on "+what+" now").Because(what + " is " + status).
+		Fix("a manager plans a task or decides on its stuck subtask, a worker does a planned subtask, a reviewer judges " +
+			"what passed its gates, a merger resolves a conflict: company show " + string(task.ID))
 }
