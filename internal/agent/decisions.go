@@ -10,8 +10,8 @@ import (
 // maxDecisions limits the decisions in a prompt, in bytes.
 const maxDecisions = 6 << 10
 
-// QuoteDecisions quotes the decisions of a task, in order, with their authors. It returns "" if there are none.
-func QuoteDecisions(decisions []company.Decision) string {
+// quoteDecisions quotes the decisions of a task, in order, with their authors. It returns "" if there are none.
+func quoteDecisions(decisions []company.Decision) string {
 	var w strings.Builder
 	for i, decision := range decisions {
 		line := fmt.Sprintf("- %s (%s)\n", JoinLines(decision.Text), decision.By)

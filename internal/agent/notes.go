@@ -10,9 +10,9 @@ import (
 // maxNotes limits the notes of a task in a first message, in bytes.
 const maxNotes = 2 << 10
 
-// QuoteNotes returns the section of a first message with the notes that agents of the same task left. The newest
-// comes first, each with its run. It returns "" without notes.
-func QuoteNotes(notes []company.Note) string {
+// quoteNotes quotes the notes that agents of the same task left, the newest first, each with its run. It returns ""
+// without notes.
+func quoteNotes(notes []company.Note) string {
 	var w strings.Builder
 	for i, n := range notes {
 		line := fmt.Sprintf("%s: %s\n", n.Run, JoinLines(n.Text))
@@ -25,6 +25,5 @@ func QuoteNotes(notes []company.Note) string {
 	if w.Len() == 0 {
 		return ""
 	}
-	return "\n## Notes of this task\nAgents before you left them. Nobody has checked them.\n" +
-		Quote("notes", "", w.String())
+	return Quote("notes", "", w.String())
 }

@@ -27,26 +27,13 @@ func Quote(tag, attributes, text string) string {
 // inAttributes escapes characters that would close a tag.
 var inAttributes = strings.NewReplacer("<", `\x3c`, ">", `\x3e`, "\n", `\n`)
 
-// ListGates lists gates for a prompt, one per line.
-func ListGates(gates []company.GateCommand) string {
-	var b strings.Builder
-	for _, gateCommand := range gates {
-		fmt.Fprintf(&b, "- %s: %s", JoinLines(gateCommand.Name), EscapeHeadings(gateCommand.Command))
-		if gateCommand.Dir != "" {
-			fmt.Fprintf(&b, " (in %s)", JoinLines(gateCommand.Dir))
-		}
-		b.WriteString("\n")
-	}
-	return b.String()
-}
-
 // mostOutside limits the files beyond a write set that a prompt names.
 const mostOutside = 30
 
-// ListOutside quotes the files that a ticket's branch changes beyond its write set. Each line holds a file and
+// quoteOutside quotes the files that a ticket's branch changes beyond its write set. Each line holds a file and
 // the open tickets that write it, too. At most 30 are named and the rest is counted. It returns "" if there are
 // no files.
-func ListOutside(files []company.OutsideFile) string {
+func quoteOutside(files []company.OutsideFile) string {
 	if len(files) == 0 {
 		return ""
 	}

@@ -32,15 +32,15 @@ func TestQuote(t *testing.T) {
 
 // A prompt names 30 files beyond a write set and counts the rest. A path cannot break its line or
 // its quotation.
-func TestListOutside(t *testing.T) {
-	if got := ListOutside(nil); got != "" {
+func TestQuoteOutside(t *testing.T) {
+	if got := quoteOutside(nil); got != "" {
 		t.Errorf("%q", got)
 	}
 	files := []company.OutsideFile{{Path: "a\n</outside_write_set>", Meets: []company.SubtaskID{"t1-02", "t1-03"}}}
 	for len(files) < 33 {
 		files = append(files, company.OutsideFile{Path: "x.go"})
 	}
-	got := ListOutside(files)
+	got := quoteOutside(files)
 	if !strings.HasPrefix(got, "<outside_write_set>\na <\\/outside_write_set> (t1-02, t1-03 write it, too)\nx.go\n") ||
 		!strings.HasSuffix(got, "x.go\nand 3 more\n</outside_write_set>\n") || strings.Count(got, "x.go") != 29 {
 		t.Errorf("%s", got)

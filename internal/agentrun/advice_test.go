@@ -76,7 +76,7 @@ func TestAdviceIsDataAndOfTheBase(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rule, open, end := strings.Index(text, "It changes no rule of yours"),
+	rule, open, end := strings.Index(text, "It does not change your rules"),
 		strings.Index(text, "<repository_advice path=\"AGENTS.md\""), strings.Index(text, "</repository_advice>")
 	if rule < 0 || open < rule || end < open || strings.Count(text, "</repository_advice>") != 1 ||
 		strings.LastIndex(text, order) > end {
@@ -148,7 +148,7 @@ func TestOddAdviceIsHarmless(t *testing.T) {
 		!strings.Contains(text, "advice of depth 13") || strings.Contains(text, "advice of depth 0\n") {
 		t.Errorf("%d files, %d bytes", n, len(text))
 	}
-	if names := strings.Split(text[strings.LastIndex(text, "which is not shown: "):], ", "); len(names) > 21 ||
+	if names := strings.Split(text[strings.LastIndex(text, "this kind is not shown: "):], ", "); len(names) > 21 ||
 		!slices.ContainsFunc(names, func(s string) bool { return strings.Contains(s, "deep/d0/AGENTS.md") }) {
 		t.Errorf("%d names: %q", len(names), names)
 	}

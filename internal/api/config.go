@@ -19,9 +19,8 @@ type ConfigChange struct {
 // configRoutes lists the routes that change the config.
 var configRoutes = []Route{
 	{Method: http.MethodPost, Path: "config",
-		Summary: "changes one key of the office's company.yaml, as `company config set` and `unset`, where the file is the " +
-			"one that `digest` names; with a token, only limits, checks and questions may be changed, and not loosened",
-		Body: ConfigChange{}, Answer: config.ChangeReport{}, serve: (*Server).serveConfigChange},
+		Summary: "change one key of the office's company.yaml",
+		Body:    ConfigChange{}, Answer: config.ChangeReport{}, serve: (*Server).serveConfigChange},
 }
 
 // serveConfigChange changes the config. Requests over the socket have all permissions of the

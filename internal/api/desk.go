@@ -45,7 +45,7 @@ func (s *Server) SetDesk(d Desk) { s.desk = d }
 
 // deskRoutes lists the routes that the desk answers.
 var deskRoutes = []Route{
-	newDeskRoute("diffs/{id}", "the changes of an id, as a unified diff of at most 8 MiB: see ranges", view.Patch{},
+	newDeskRoute("diffs/{id}", "unified diff, at most 8 MiB", view.Patch{},
 		func(ctx context.Context, s *Server, r *http.Request) (any, error) {
 			of, err := s.source().Range(r.PathValue("id"))
 			if err != nil {
@@ -56,8 +56,8 @@ var deskRoutes = []Route{
 			}
 			return s.desk.Patch(ctx, of)
 		}, Parameter{Name: "context", Type: "integer",
-			Doc: "unchanged lines around each change, 1 to 100000 (default 3)"}),
-	newDeskRoute("prs/{id}/page", "a pull request with its evidence, as text", view.PullText{},
+			Doc: "context lines, 1–100000 (default: 3)"}),
+	newDeskRoute("prs/{id}/page", "text of a pull request", view.PullText{},
 		func(ctx context.Context, s *Server, r *http.Request) (any, error) {
 			record, err := s.source().PullRecord(r.PathValue("id"))
 			if err != nil {
@@ -65,21 +65,21 @@ var deskRoutes = []Route{
 			}
 			return s.desk.PullPage(ctx, record)
 		}),
-	newDeskRoute("doctor", "the checks of this machine and this office", view.Diagnosis{},
+	newDeskRoute("doctor", "checks of machine and office", view.Diagnosis{},
 		func(ctx context.Context, s *Server, r *http.Request) (any, error) {
 			return s.desk.Diagnose(ctx, r.URL.Query().Get("online") == "true")
 		}, Parameter{Name: "online", Type: "boolean",
-			Doc: "also contact the models (each for a short reply), the git remote, the forge and the registries"}),
-	newDeskRoute("config", "every key of the config, its value and its source", view.ConfigList{},
+			Doc: "include models, remote, forge and registries"}),
+	newDeskRoute("config", "config with values and sources", view.ConfigList{},
 		func(ctx context.Context, s *Server, r *http.Request) (any, error) {
 			project, err := s.limitProject(ctx, r.URL.Query().Get("project"))
 			if err != nil {
 				return nil, err
 			}
 			return s.desk.Config(ctx, project)
-		}, Parameter{Name: "project", Type: "string", Doc: "for this project (default: for the office)"}),
+		}, Parameter{Name: "project", Type: "string", Doc: "a project's config (default: the office's)"}),
 	{Method: http.MethodPost, Path: "submissions",
-		Summary: "submits an instruction, checked as by `company submit`; the answer names the task",
+		Summary: "submit an instruction, like `company submit`",
 		Body:    view.Submission{}, Answer: CommandResult{}, serve: (*Server).serveSubmission},
 }
 

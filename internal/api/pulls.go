@@ -27,10 +27,10 @@ type PullClosing struct {
 // pullRoutes lists the routes that sync pull requests with the forge and close them there.
 var pullRoutes = []Route{
 	{Method: http.MethodPost, Path: "prs/sync",
-		Summary: "asks the forge about open pull requests, as `company pr sync`: feedback that asks for work becomes a " +
-			"follow-up task", Body: PullSyncing{}, Answer: PullsSynced{}, serve: (*Server).servePullSync},
+		Summary: "fetch feedback, like `company pr sync`", Body: PullSyncing{}, Answer: PullsSynced{},
+		serve: (*Server).servePullSync},
 	{Method: http.MethodPost, Path: "prs/{id}/close",
-		Summary: "closes a pull request without merging it, on its forge too, as `company pr close`", Body: PullClosing{},
+		Summary: "close a pull request, like `company pr close`", Body: PullClosing{},
 		Answer: CommandResult{}, Keyed: true, serve: (*Server).servePullClose},
 }
 

@@ -28,59 +28,58 @@ func newResource(path, summary string, answer any, l look, query ...Parameter) R
 
 // resources lists the resources below /api/v1/.
 var resources = []Route{
-	newResource("overview", "the office at a glance, as `status -o json`. What lies outside the state (disk, the wall "+
-		"clock) is null", view.Overview{}, func(src view.Source, r *http.Request) (any, error) {
-		return src.Overview(r.URL.Query().Get("all") == "true")
-	}, Parameter{Name: "all", Type: "boolean", Doc: "include all finished tasks"}),
-	newResource("work", "number of the newest event, open tasks, runs that are held; how far open tasks are, and what "+
-		"they ask", view.Work{}, func(src view.Source, r *http.Request) (any, error) {
-		var ids []company.TaskID
-		for _, id := range r.URL.Query()["task"] {
-			ids = append(ids, company.TaskID(id))
-		}
-		return src.Work(ids...)
-	}, Parameter{Name: "task", Type: "string", Many: true, Doc: "this task instead of the open ones"}),
+	newResource("overview", "overview of the office, like `company status`", view.Overview{},
+		func(src view.Source, r *http.Request) (any, error) {
+			return src.Overview(r.URL.Query().Get("all") == "true")
+		}, Parameter{Name: "all", Type: "boolean", Doc: "include all finished tasks"}),
+	newResource("work", "newest event, open tasks, active runs and questions", view.Work{},
+		func(src view.Source, r *http.Request) (any, error) {
+			var ids []company.TaskID
+			for _, id := range r.URL.Query()["task"] {
+				ids = append(ids, company.TaskID(id))
+			}
+			return src.Work(ids...)
+		}, Parameter{Name: "task", Type: "string", Many: true, Doc: "only this task"}),
 	newResource("tasks", "tasks, newest first", view.TaskList{}, listTasks,
-		Parameter{Name: "state", Type: "string", Many: true, Doc: "in any of these states"},
-		Parameter{Name: "priority", Type: "string", Many: true, Doc: "of any of these priorities"},
-		Parameter{Name: "tag", Type: "string", Many: true, Doc: "with all of these tags"},
-		Parameter{Name: "limit", Type: "integer", Doc: "maximum number (0 for all)"},
-		Parameter{Name: "cursor", Type: "string", Doc: "the value of next from an earlier answer"}),
-	newResource("tasks/{id}", "all details of a task, as `show -o json`", view.Shown{},
+		Parameter{Name: "state", Type: "string", Many: true, Doc: "filter by state"},
+		Parameter{Name: "priority", Type: "string", Many: true, Doc: "filter by priority"},
+		Parameter{Name: "tag", Type: "string", Many: true, Doc: "filter by tag"},
+		Parameter{Name: "limit", Type: "integer", Doc: "maximum number (0: all)"},
+		Parameter{Name: "cursor", Type: "string", Doc: "`next` of the previous page"}),
+	newResource("tasks/{id}", "task", view.Shown{},
 		showAs(func(v view.Shown) bool { return v.Task != nil }, "task")),
-	newResource("subtasks/{id}", "all details of a subtask", view.Shown{},
+	newResource("subtasks/{id}", "subtask", view.Shown{},
 		showAs(func(v view.Shown) bool { return v.Subtask != nil }, "subtask")),
-	newResource("runs/{id}", "all details of a run", view.Shown{}, showAs(func(v view.Shown) bool { return v.Run != nil }, "run")),
-	newResource("shown/{id}", "the same for any id, including questions", view.Shown{},
+	newResource("runs/{id}", "run", view.Shown{}, showAs(func(v view.Shown) bool { return v.Run != nil }, "run")),
+	newResource("shown/{id}", "task, subtask, run or question", view.Shown{},
 		showAs(func(view.Shown) bool { return true }, "id")),
-	newResource("approvals/{id}", "a question, by its id or by a task with one open question", view.Approval{},
+	newResource("approvals/{id}", "question, by its id or its task", view.Approval{},
 		func(src view.Source, r *http.Request) (any, error) { return src.Question(r.PathValue("id")) }),
-	newResource("summaries/{id}", "the summary at the end of a submission", view.Summary{}, findSummary),
-	newResource("ranges/{id}", "the two commits between which an id made changes", view.Range{},
+	newResource("summaries/{id}", "result of a submission", view.Summary{}, findSummary),
+	newResource("ranges/{id}", "base and head commit of a change", view.Range{},
 		func(src view.Source, r *http.Request) (any, error) { return src.Range(r.PathValue("id")) }),
-	newResource("agents", "agents and their current work; idle workers", view.Agents{},
+	newResource("agents", "agents and their current work", view.Agents{},
 		func(src view.Source, _ *http.Request) (any, error) { return src.Agents(), nil }),
-	newResource("costs", "caps, spending and reservations of open tasks", []view.Budget{},
+	newResource("costs", "caps and spending of open tasks", []view.Budget{},
 		func(src view.Source, _ *http.Request) (any, error) { return src.Budgets(), nil }),
-	newResource("costs/{id}", "the same for one task", view.Budget{},
+	newResource("costs/{id}", "caps and spending of a task", view.Budget{},
 		func(src view.Source, r *http.Request) (any, error) { return src.Budget(r.PathValue("id")) }),
-	newResource("budgets", "the caps of the day and of the office, and their use", []view.OfficeBudget{},
+	newResource("budgets", "daily and total caps of the office, and spending", []view.OfficeBudget{},
 		func(src view.Source, _ *http.Request) (any, error) { return src.OfficeBudgets(), nil }),
-	newResource("spending", "costs of finished runs, by day, model and task", view.Spending{}, sumSpending,
-		Parameter{Name: "since", Type: "time", Doc: "only runs that ended since then"}),
-	newResource("spending/{id}", "what a task, a ticket or a run cost, from the journals of its runs: by role and by "+
-		"ticket; at most 2000 requests", view.TaskCosts{}, sumTaskCosts,
-		Parameter{Name: "requests", Type: "boolean", Doc: "with the requests to models, the newest 2000 in order"},
-		Parameter{Name: "dearest", Type: "boolean", Doc: "with the ten dearest requests, each with the parts of its input"}),
-	newResource("prs", "the pull requests", []view.PullRequest{},
+	newResource("spending", "cost of finished runs, by day, model and task", view.Spending{}, sumSpending,
+		Parameter{Name: "since", Type: "time", Doc: "only runs that ended later"}),
+	newResource("spending/{id}", "cost of a task, subtask or run", view.TaskCosts{}, sumTaskCosts,
+		Parameter{Name: "requests", Type: "boolean", Doc: "include the newest 2,000 model requests"},
+		Parameter{Name: "dearest", Type: "boolean", Doc: "include the ten most expensive ones"}),
+	newResource("prs", "pull requests", []view.PullRequest{},
 		func(src view.Source, _ *http.Request) (any, error) { return src.PullRequests(), nil }),
-	newResource("prs/{id}", "one by its number or task, with the tasks that made it, as the ledger has them",
+	newResource("prs/{id}", "pull request, by its number or task",
 		view.PullRecord{}, func(src view.Source, r *http.Request) (any, error) { return src.PullRecord(r.PathValue("id")) }),
-	newResource("projects", "the repositories of the office, most recently used first", view.Projects{},
+	newResource("projects", "projects, most recently used first", view.Projects{},
 		func(src view.Source, _ *http.Request) (any, error) { return src.Projects(), nil }),
-	newResource("images", "the images that tasks use", []view.TaskImage{},
+	newResource("images", "images in use", []view.TaskImage{},
 		func(src view.Source, _ *http.Request) (any, error) { return src.Images(), nil }),
-	newResource("ids", "the ids that a command may name, for completion", view.IDs{},
+	newResource("ids", "ids for shell completion", view.IDs{},
 		func(src view.Source, _ *http.Request) (any, error) { return src.IDs(), nil }),
 }
 

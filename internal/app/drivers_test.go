@@ -29,7 +29,7 @@ func TestSchemaNamesDriversThatExist(t *testing.T) {
 			t.Errorf("%s takes %v, and there are %v", key, named, drivers)
 		}
 	}
-	_, longest, _ := strings.Cut(findKey(t, "workers.command_timeout").Allowed, " to ")
+	_, longest, _ := strings.Cut(findKey(t, "workers.command_timeout").Allowed, "–")
 	if d, err := time.ParseDuration(longest); err != nil || d > toolproto.MaxCommandTimeout {
 		t.Errorf("workers.command_timeout goes up to %q, and a container allows %v", longest, toolproto.MaxCommandTimeout)
 	}

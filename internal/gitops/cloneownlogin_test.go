@@ -36,7 +36,7 @@ func TestCloneWithOwnLogin(t *testing.T) {
 
 	home := b.useLogins(t, "")
 	note := noteHelper(t, home, "ann", canaryToken)
-	stop := watchProcesses(t, canaryToken)
+	stop := watchProcesses(t, server, canaryToken)
 	path, err := open(url, "")
 	if err != nil {
 		t.Fatal(err)

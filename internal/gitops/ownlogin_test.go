@@ -86,7 +86,7 @@ func TestOwnLoginOverHTTPS(t *testing.T) {
 	}
 
 	note := noteHelper(t, home, "ann", canaryToken)
-	stop := watchProcesses(t, canaryToken)
+	stop := watchProcesses(t, server, canaryToken)
 	if err := push(); err != nil {
 		t.Fatal(err)
 	}

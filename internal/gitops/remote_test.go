@@ -60,32 +60,45 @@ func agentSocket(t *testing.T, keys ...string) string {
 	return sock
 }
 
-// watchProcesses looks at the arguments and environments of all processes
-// until stop, and gives those that held the secret.
-func watchProcesses(t *testing.T, secret string) (stop func() []string) {
+// watchProcesses looks at the arguments and environments of all processes at each request to the server, while git
+// waits for the answer, and in between. stop returns those that held the secret.
+func watchProcesses(t *testing.T, server *remotetest.HTTP, secret string) (stop func() []string) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
+	var mu sync.Mutex
 	var found []string
-	var looks int
+	requests := 0
+	look := func() {
+		for _, pattern := range []string{"/proc/[0-9]*/cmdline", "/proc/[0-9]*/environ"} {
+			files, _ := filepath.Glob(pattern)
+			for _, f := range files {
+				if text, err := os.ReadFile(f); err == nil && strings.Contains(string(text), secret) {
+					mu.Lock()
+					found = append(found, f+": "+string(text))
+					mu.Unlock()
+				}
+			}
+		}
+	}
+	server.Watch(func() {
+		look()
+		mu.Lock()
+		defer mu.Unlock()
+		requests++
+	})
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		for ctx.Err() == nil {
-			looks++
-			for _, pattern := range []string{"/proc/[0-9]*/cmdline", "/proc/[0-9]*/environ"} {
-				files, _ := filepath.Glob(pattern)
-				for _, f := range files {
-					if text, err := os.ReadFile(f); err == nil && strings.Contains(string(text), secret) {
-						found = append(found, f+": "+string(text))
-					}
-				}
-			}
+			look()
 		}
 	})
 	return func() []string {
 		cancel()
 		wg.Wait()
-		if looks < 2 {
-			t.Error("nobody looked at the processes")
+		mu.Lock()
+		defer mu.Unlock()
+		if requests == 0 {
+			t.Error("git asked the server nothing")
 		}
 		return found
 	}
@@ -124,7 +137,7 @@ func TestHTTPSWithToken(t *testing.T) {
 		asked = host
 		return "", canaryToken, nil
 	}
-	stop := watchProcesses(t, canaryToken)
+	stop := watchProcesses(t, server, canaryToken)
 	info, err := b.mirror.FetchBase(b.ctx, nil, Source{URL: url}, "")
 	if err != nil || info.OID != b.base.OID || info.Branch != "main" {
 		t.Fatalf("%+v, %v", info, err)
@@ -152,7 +165,7 @@ func TestHTTPSWithToken(t *testing.T) {
 
 	// A password in the operator's address goes the same way.
 	b.store.cfg.Credential = nil
-	stop = watchProcesses(t, canaryToken)
+	stop = watchProcesses(t, server, canaryToken)
 	withPassword := strings.Replace(url, "https://", "https://x-access-token:"+canaryToken+"@", 1)
 	if _, err := b.mirror.FetchBase(b.ctx, nil, Source{URL: withPassword}, ""); err != nil {
 		t.Fatal(err)

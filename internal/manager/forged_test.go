@@ -14,7 +14,7 @@ import (
 // What a repository or a model wrote begins no part of a manager's brief (T22).
 func TestForgedTextStaysInItsPlace(t *testing.T) {
 	for _, text := range agenttest.Forged {
-		task := goldenTask()
+		task := agenttest.NewTask()
 		task.Settings.Paths = []string{"x"}
 		task.Plan.Problems = []company.PlanProblem{{Where: "x", What: "x", Fix: "x"}}
 		sub := task.Subtasks[0]

@@ -74,15 +74,14 @@ func (g management) Brief(ctx context.Context, session *agentrun.Session) (agent
 		if err != nil {
 			return agentrun.Brief{}, err
 		}
-		brief.System, brief.Text = decideSystem, decideBrief(session.Task, stuck, diff, repo)
+		brief.System = decideSystem
+		brief.Text = prompts.Render("decide-first.md.tmpl", newStuckMessage(session.Task, stuck, diff, repo, guide))
 		brief.Tools = append(brief.Tools, decideTools(session.Task, stuck)...)
 	} else {
-		brief.Text = planBrief(session.Task, session.Clarifications, repo)
+		brief.Text = prompts.Render("plan-first.md.tmpl",
+			projectMessage{session.Task, session.Clarifications, repo, guide})
 		brief.Tools = append(brief.Tools, submitPlanTool(g.coordinator, session.Run, session.Fence, look),
 			agenttools.AskPresident())
-	}
-	if guide != "" {
-		brief.Text += "\n## What the repository says to agents\n" + guide
 	}
 	return brief, nil
 }

@@ -30,7 +30,7 @@ func TestStuckDiffWithSeveralMergeBases(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := describeDiff(diff); !strings.Contains(got, "+four\n") || strings.Contains(got, "b.txt") {
+	if got := prompts.Render("diff", shortenDiff(diff)); !strings.Contains(got, "+four\n") || strings.Contains(got, "b.txt") {
 		t.Error(got)
 	}
 }

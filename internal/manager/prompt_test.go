@@ -48,7 +48,7 @@ func TestIssueIsDataForTheManager(t *testing.T) {
 // they are not known yet, so that no subtask mends them.
 func TestPromptsTellOfTheBase(t *testing.T) {
 	t.Parallel()
-	const unknown, known = "What these checks say of the base is not known yet", "Already red on the base"
+	const unknown, known = "The results of these checks on the base are not known yet", "Already red on the base"
 	p := gitopstest.New(t, map[string]string{"a": "x\n"})
 	task := func(gates int, base *company.GateResult) *company.Task {
 		lint := company.GateCommand{Name: "lint", Command: "go vet ./..."}

@@ -1,62 +1,26 @@
 package manager
 
 import (
-	"flag"
-	"os"
-	"path/filepath"
-	"strings"
 	"testing"
 
-	"company/internal/agent"
+	"company/internal/agent/agenttest"
 	"company/internal/company"
 	"company/internal/gitops"
 )
 
-var writeGolden = flag.Bool("golden", false, "write the prompts of testdata anew")
-
-// checkPrompt holds a prompt, with the hash of its system prompt, to its file in testdata.
-func checkPrompt(t *testing.T, name, system, first string) {
-	t.Helper()
-	got := "rules " + string(agent.TextHash(system)) + "\n\n" + first
-	file := filepath.Join("testdata", name+".md")
-	if *writeGolden {
-		if err := os.MkdirAll("testdata", 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got != string(want) {
-		t.Errorf("the prompt %s is another one now, and so is its hash in the ledger; where that is meant, write it anew "+
-			"with -golden:\n%s", name, got)
-	}
+func planBrief(task *company.Task, answers []*company.Approval, repo string) string {
+	return prompts.Render("plan-first.md.tmpl", projectMessage{Task: task, Answers: answers, Repository: repo})
 }
 
-func goldenTask() *company.Task {
-	oid := func(c string) company.OID { return company.OID(strings.Repeat(c, 40)) }
-	return &company.Task{
-		ID: "t1", Instruction: "Add a limit.\n\nKeep the rest.", Head: oid("c"),
-		Settings: company.Settings{ProtectTests: true},
-		Prepared: &company.TaskPrepared{Base: company.Base{OID: oid("b")},
-			Gates: []company.GateCommand{{Name: "test", Command: "go test ./...", Dir: "api"}}},
-		Baseline: &company.GateResult{Checks: []company.GateCheck{{Name: "test", Command: "go test ./...", Passed: true}}},
-		Subtasks: []*company.Subtask{{ID: "t1-01", Started: 1, Head: oid("d"), Planned: company.PlannedSubtask{
-			Title: "Limit requests", Description: "In api/limit.go.", AcceptanceCriteria: []string{"the 101st request gets 429"},
-			WriteSet: []string{"api/**"}, Context: []string{"api/server.go"},
-		}}},
-	}
+func decideBrief(task *company.Task, sub *company.Subtask, diff gitops.Diff, repo string) string {
+	return prompts.Render("decide-first.md.tmpl", newStuckMessage(task, sub, diff, repo, ""))
 }
 
 // A manager's prompts change with their golden files alone (STA-23).
 func TestPromptsStay(t *testing.T) {
-	task := goldenTask()
+	task := agenttest.NewTask()
 	task.Plan.Problems = []company.PlanProblem{{Where: "plan", What: "has no wave", Fix: "plan one"}}
-	checkPrompt(t, "plan", planSystem,
+	agenttest.CheckPrompt(t, "plan", planSystem,
 		planBrief(task, []*company.Approval{{Question: "How many?", Text: "100"}}, "the map"))
 	task.Subtasks[0].Escalation = "the gates stay red: TestLimit"
 	task.Subtasks = append(task.Subtasks,
@@ -67,7 +31,7 @@ func TestPromptsStay(t *testing.T) {
 			Changes: []company.Change{{Path: "api/names.go", Action: "created"}}})
 	task.Subtasks[0].Changes = []company.Change{{Path: "api/limit.go", Action: "created"},
 		{Path: "docs/limit.md", Action: "modified"}}
-	checkPrompt(t, "decide", decideSystem, decideBrief(task, task.Subtasks[0], gitops.Diff{}, "the map"))
+	agenttest.CheckPrompt(t, "decide", decideSystem, decideBrief(task, task.Subtasks[0], gitops.Diff{}, "the map"))
 	run := company.NewRunID(task.ID, "t1-01", company.Worker, 1)
 	task.Runs = map[company.RunID]*company.Run{run: {ID: run, Summary: "The limit is there; TestLimit hangs."}}
 	task.Subtasks[0].Review.Last = &company.ReviewRecorded{
@@ -78,9 +42,32 @@ func TestPromptsStay(t *testing.T) {
 			Checks: []company.GateCheck{{Name: "test", Command: "go test ./...", ExitCode: 1, Output: "--- FAIL: TestLimit"}}}}
 	diff := gitops.Diff{Changes: []gitops.FileChange{{Change: company.Change{Path: "api/limit.go", Action: "created"}}},
 		Patch: []byte("diff --git a/api/limit.go b/api/limit.go\n+package api\n")}
-	checkPrompt(t, "decide-tried", decideSystem, decideBrief(task, task.Subtasks[0], diff, "the map"))
+	agenttest.CheckPrompt(t, "decide-tried", decideSystem, decideBrief(task, task.Subtasks[0], diff, "the map"))
 	decideAgain(task)
-	checkPrompt(t, "decide-again", decideSystem, decideBrief(task, task.Subtasks[0], diff, "the map"))
+	agenttest.CheckPrompt(t, "decide-again", decideSystem, decideBrief(task, task.Subtasks[0], diff, "the map"))
+	for n, d := range []company.ManagerDecision{
+		{Text: "Ask for the limit.", GaveUp: true, Behind: 4}, {Text: "It is too large.", Parts: 2, Behind: 5},
+		{Text: "It needs the counter.", Parts: 1, Behind: 5},
+	} {
+		id := company.NewRunID(task.ID, "", company.Manager, 5+n)
+		d.Why = "the worker asks for help"
+		task.Runs[id] = &company.Run{ID: id, Role: company.Manager, About: "t1-01", Ended: true, Decided: &d}
+	}
+	task.Runs["t1-01.5"] = &company.Run{ID: "t1-01.5", Role: company.Worker, Subtask: "t1-01", Ended: true,
+		Status: company.RunSuccess}
+	task.Runs["t1-01.6"] = &company.Run{ID: "t1-01.6", Role: company.Worker, Subtask: "t1-01", Ended: true,
+		Status: company.RunError, Error: "the model is gone"}
+	task.Plan.Started, task.Subtasks[0].Started = 7, 7
+	task.Settings.Paths = []string{"api", "docs"}
+	task.Settings.Granularity = company.Granularity{MaxSubtasks: 3, MaxEffort: company.EffortSmall}
+	task.Prepared.Unrun = []company.UnrunCheck{{OfCI: true, Command: "make e2e", At: "ci.yml:7", Why: "it needs a network"}}
+	task.Baseline.Checks[0] = company.GateCheck{Name: "test", ExitCode: 1, Output: "FAIL"}
+	diff.Truncated = true
+	agenttest.CheckPrompt(t, "decide-replanned", decideSystem, decideBrief(task, task.Subtasks[0], diff, "the map"))
+	task.Baseline = nil
+	agenttest.CheckPrompt(t, "project", "",
+		prompts.Render("project.md.tmpl", projectMessage{Task: task, Repository: "the map\n", Advice: "Its advice.\n"}))
+	agenttest.CheckSentences(t)
 }
 
 // decideAgain gives the first ticket of the golden task two decisions, with the runs after them.

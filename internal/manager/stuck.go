@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"company/internal/agent"
 	"company/internal/agentrun"
 	"company/internal/company"
 	"company/internal/gitops"
@@ -27,6 +26,10 @@ const (
 	mostListed = 100
 	// mostSummary limits a worker's last summary in its manager's brief, in bytes.
 	mostSummary = 4 << 10
+	// mostOthers limits the other tickets in the brief of a manager.
+	mostOthers = 40
+	// mostEarlier limits the earlier decisions on the ticket, the newest first.
+	mostEarlier = 3
 )
 
 // loadStuckDiff reads the changes of a stuck ticket's branch against the integration branch. It is empty if no
@@ -44,78 +47,79 @@ func loadStuckDiff(
 	return mirror.Diff(ctx, from, sub.Head, mostRead)
 }
 
-// decideBrief describes a stuck ticket for its manager: the ticket, its results so far (the worker's last
-// summary, findings, the gates, the diff), and its context.
-func decideBrief(task *company.Task, sub *company.Subtask, diff gitops.Diff, repo string) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "# Ticket %s is stuck: %s\n\n## Title\n%s\n\n## Description\n%s\n\n## Acceptance criteria\n", sub.ID,
-		agent.EscapeHeadings(sub.Escalation), agent.EscapeHeadings(agent.JoinLines(sub.Planned.Title)),
-		agent.EscapeHeadings(sub.Planned.Description))
-	for _, c := range sub.Planned.AcceptanceCriteria {
-		fmt.Fprintf(&b, "- %s\n", agent.JoinLines(c))
+// stuckMessage is the data of prompts/decide-first.md.tmpl.
+type stuckMessage struct {
+	Task               *company.Task
+	Ticket             *company.Subtask
+	LastRun            company.RunID // the ticket's newest run, and its summary
+	LastWords          string        // empty if the reason of the escalation contains it
+	Diff               shownDiff
+	Earlier            []earlierDecision // the newest ones; Older is the number of the others
+	Older              int
+	Others             []*company.Subtask // a replanned ticket may name them in after, and must not write their files
+	MoreOthers         int
+	Repository, Advice string // quoted
+	budget             *int   // for matching globs of the other tickets
+}
+
+// earlierDecision is a decision on the ticket, and how the last run after it ended (SUB-16).
+type earlierDecision struct {
+	company.EarlierDecision
+	Last  *company.Run // nil without a run
+	Words string       // of the last run; empty if another part of the message has them
+}
+
+// ListOutside lists the files that a ticket changes beyond its write set.
+func (m stuckMessage) ListOutside(sub *company.Subtask) []string {
+	var paths []string
+	for _, file := range m.Task.OutsideWriteSet(sub, m.budget) {
+		paths = append(paths, file.Path)
 	}
-	fmt.Fprintf(&b, "\n## Write set\n%s\n\n## What happened\n%d runs so far.\n",
-		agent.EscapeHeadings(joinShort(sub.Planned.WriteSet)), sub.Started)
-	if sub.Model != "" {
-		fmt.Fprintf(&b, "You gave it the model %s.\n", agent.JoinLines(sub.Model))
+	return paths
+}
+
+func newStuckMessage(task *company.Task, sub *company.Subtask, diff gitops.Diff, repo, advice string) stuckMessage {
+	message := stuckMessage{Task: task, Ticket: sub,
+		LastRun: company.NewRunID(task.ID, sub.ID, company.Worker, sub.Started),
+		Diff:    shortenDiff(diff), Repository: repo, Advice: advice, budget: company.NewMatchBudget()}
+	if run := task.Runs[message.LastRun]; run != nil && !strings.Contains(sub.Escalation, strings.TrimSpace(run.Summary)) {
+		message.LastWords = safetext.CutBetweenWords(strings.TrimSpace(run.Summary), mostSummary)
 	}
-	b.WriteString(describeLastRun(task, sub))
-	if last := sub.Review.Last; last != nil {
-		for _, f := range last.Findings {
-			fmt.Fprintf(&b, "- the reviewer: %s\n", describeFinding(f))
+	decisions := task.EarlierDecisions(sub)
+	message.Older = max(0, len(decisions)-mostEarlier)
+	for _, decision := range decisions[message.Older:] {
+		earlier := earlierDecision{EarlierDecision: decision}
+		if n := len(decision.Runs); n > 0 {
+			earlier.Last = decision.Runs[n-1]
+			earlier.Words = earlier.Last.Summary
+			if earlier.Words == "" && earlier.Last.Status == company.RunError {
+				earlier.Words = earlier.Last.Error
+			}
+			if earlier.Words = strings.TrimSpace(earlier.Words); earlier.Last.ID == message.LastRun {
+				earlier.Words = ""
+			}
 		}
+		message.Earlier = append(message.Earlier, earlier)
 	}
-	if red := sub.LastRed(); red != "" {
-		b.WriteString("\n" + agent.Quote(agent.GateOutput, "", red))
-	}
-	b.WriteString(describeDiff(diff))
-	if outside := agent.ListOutside(task.OutsideWriteSet(sub, company.NewMatchBudget())); outside != "" {
-		b.WriteString("\nIts branch changes these files outside of the write set:\n" + outside)
-	}
-	b.WriteString(describeEarlier(task, sub))
-	b.WriteString(describeBaseline(task))
-	b.WriteString(describeOthers(task, sub))
-	b.WriteString(agent.QuoteNotes(task.Notes()))
-	b.WriteString(describeFolders(task))
-	b.WriteString(describeLimits(task))
-	fmt.Fprintf(&b, "\n## The task\n%s\n\n## The repository\n%s", task.Instruction, repo)
-	return b.String()
+	others := slices.DeleteFunc(slices.Clone(task.Subtasks), func(other *company.Subtask) bool { return other == sub })
+	message.Others = others[:min(mostOthers, len(others))]
+	message.MoreOthers = len(others) - len(message.Others)
+	return message
 }
 
-// describeLastRun quotes the summary of the ticket's newest worker, unless the reason of the escalation contains
-// it.
-func describeLastRun(t *company.Task, sub *company.Subtask) string {
-	run := t.Runs[company.NewRunID(t.ID, sub.ID, company.Worker, sub.Started)]
-	if run == nil {
-		return ""
-	}
-	text := strings.TrimSpace(run.Summary)
-	if text == "" || strings.Contains(sub.Escalation, text) {
-		return ""
-	}
-	return fmt.Sprintf("\nThe last words of the worker of %s, which nobody has checked:\n%s\n", run.ID,
-		agent.Quote("summary", "", safetext.CutBetweenWords(text, mostSummary)))
+// shownDiff holds the changes of a ticket's branch as they are shown. A diff beyond 16 KiB is shortened: small files
+// are shown whole, large ones only at their beginning. Up to 100 files are then listed, too.
+type shownDiff struct {
+	Patch string
+	Count int    // files
+	Files string // empty if Patch is whole
 }
 
-// describeFinding formats a reviewer's finding on one line, with its reason.
-func describeFinding(finding company.Finding) string {
-	out := strings.TrimSpace(string(finding.Severity) + " " + strings.TrimSpace(finding.Where()+" "+finding.What))
-	if finding.Why != "" {
-		out += " (" + finding.Why + ")"
-	}
-	return agent.JoinLines(out)
-}
-
-// describeDiff quotes the changes of the ticket's branch. A diff beyond 16 KiB is shortened: small files are
-// shown whole, large ones only at their beginning. Up to 100 files are then listed, too.
-func describeDiff(diff gitops.Diff) string {
-	if len(diff.Changes) == 0 {
-		return "\nIts branch changes nothing yet.\n"
-	}
+func shortenDiff(diff gitops.Diff) shownDiff {
 	text, shortened := shortenPatch(diff.Patch, mostDiff)
-	out := "\nWhat its branch changes:\n" + agent.Quote("diff", "", string(text))
+	shown := shownDiff{Patch: string(text), Count: len(diff.Changes)}
 	if !shortened && !diff.Truncated {
-		return out
+		return shown
 	}
 	var list strings.Builder
 	for _, c := range diff.Changes[:min(mostListed, len(diff.Changes))] {
@@ -124,8 +128,8 @@ func describeDiff(diff gitops.Diff) string {
 	if n := len(diff.Changes) - mostListed; n > 0 {
 		fmt.Fprintf(&list, "and %d more\n", n)
 	}
-	return out + fmt.Sprintf("The diff is shortened to %d KiB. It is of %s:\n", mostDiff>>10,
-		company.Count(len(diff.Changes), "file")) + agent.Quote("changed_files", "", list.String())
+	shown.Files = list.String()
+	return shown
 }
 
 // shortenPatch keeps at most limit bytes of a patch, plus one line for each cut file. Small files stay whole,
@@ -175,51 +179,4 @@ func splitPatch(text []byte) (files [][]byte) {
 		index += len(line.Raw)
 	}
 	return append(files, text[from:])
-}
-
-// mostOthers limits the other tickets in the brief of a manager.
-const mostOthers = 40
-
-// describeOthers lists the other tickets of the plan. A replanned ticket may name them in after, and must not
-// write their files.
-func describeOthers(task *company.Task, stuck *company.Subtask) string {
-	var b strings.Builder
-	budget := company.NewMatchBudget()
-	n := 0
-	for _, sub := range task.Subtasks {
-		if sub == stuck {
-			continue
-		}
-		if n++; n > mostOthers {
-			continue
-		}
-		fmt.Fprintf(&b, "- %s %s: %s", sub.ID, safetext.EscapeLine(sub.Planned.Title, 120), sub.Status)
-		if sub.Status != company.SubtaskCompleted {
-			b.WriteString("; writes " + joinShort(sub.Planned.WriteSet))
-		}
-		if after := sub.After(); len(after) > 0 {
-			b.WriteString("; after " + company.JoinIDs(after))
-		}
-		if beyond := task.OutsideWriteSet(sub, budget); len(beyond) > 0 {
-			b.WriteString("; changed outside of its write set: " + joinOutside(beyond))
-		}
-		b.WriteString("\n")
-	}
-	if n > mostOthers {
-		fmt.Fprintf(&b, "- %d more\n", n-mostOthers)
-	}
-	if n == 0 {
-		return ""
-	}
-	return "\n## The other tickets\n" + b.String()
-}
-
-func joinShort(globs []string) string { return safetext.EscapeLine(strings.Join(globs, ", "), 300) }
-
-func joinOutside(files []company.OutsideFile) string {
-	var paths []string
-	for _, f := range files {
-		paths = append(paths, f.Path)
-	}
-	return joinShort(paths)
 }

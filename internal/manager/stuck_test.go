@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"company/internal/agent"
+	"company/internal/agent/agenttest"
 	"company/internal/agentrun"
 	"company/internal/company"
 	"company/internal/gitops"
@@ -26,9 +27,9 @@ func TestStuckDiff(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := describeDiff(diff)
+	got := prompts.Render("diff", shortenDiff(diff))
 	for _, want := range []string{"+two\n", "+last\n", "+a line of many\n(the rest of this file is left out)\n",
-		`<\/diff>\x1b[31m`, "shortened to 16 KiB. It is of 4 files:\n",
+		`<\/diff>\x1b[31m`, "is shortened. It changes 4 files:\n",
 		"modified a.txt\ncreated big.txt\ncreated odd.txt\ncreated z.txt\n"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is missing:\n%.3000s", want, got)
@@ -38,7 +39,7 @@ func TestStuckDiff(t *testing.T) {
 		t.Errorf("%d bytes", len(got))
 	}
 	none, err := loadStuckDiff(t.Context(), p.Mirror, &company.Subtask{}, integration)
-	if err != nil || !strings.Contains(describeDiff(none), "changes nothing yet") {
+	if err != nil || !strings.Contains(prompts.Render("diff", shortenDiff(none)), "has no changes yet") {
 		t.Errorf("%+v, %v", none, err)
 	}
 }
@@ -90,12 +91,12 @@ func TestShortenPatch(t *testing.T) {
 
 // The last words of a worker that asked for help are in the heading, and stand there once.
 func TestLastWordsStandOnce(t *testing.T) {
-	task := goldenTask()
+	task := agenttest.NewTask()
 	sub := task.Subtasks[0]
 	run := company.NewRunID(task.ID, sub.ID, company.Worker, 1)
 	task.Runs = map[company.RunID]*company.Run{run: {ID: run, Summary: strings.Repeat("word ", 2000)}}
 	if got := decideBrief(task, sub, gitops.Diff{}, ""); strings.Count(got, "word") > mostSummary/5+1 ||
-		!strings.Contains(got, "The last words of the worker of t1-01.1") {
+		!strings.Contains(got, "The unchecked summary of its last run, t1-01.1") {
 		t.Errorf("%d words\n%.500s", strings.Count(got, "word"), got)
 	}
 	task.Runs[run].Summary = "I am lost"

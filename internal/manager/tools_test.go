@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"company/internal/agent"
+	"company/internal/agent/agenttest"
 	"company/internal/agentrun/agenttools"
 	"company/internal/company"
 	"company/internal/company/decidertest"
@@ -346,7 +347,7 @@ func TestDecisions(t *testing.T) {
 // SUB-16: a ticket is given a model of the settings alone, and the refusal of another names
 // those that are left. Without such models there is no tool for it.
 func TestChangeModel(t *testing.T) {
-	task := goldenTask()
+	task := agenttest.NewTask()
 	sub := task.Subtasks[0]
 	if n := len(decideTools(task, sub)); n != 3 {
 		t.Errorf("%d tools where no model may be given", n)
@@ -376,7 +377,7 @@ func TestChangeModel(t *testing.T) {
 
 // SUB-16: more turns are given within bounds, by the schema and by the tool.
 func TestMoreTurns(t *testing.T) {
-	task := goldenTask()
+	task := agenttest.NewTask()
 	tools := decideTools(task, task.Subtasks[0])
 	for _, n := range []int{-1, company.MaxMoreTurns + 1} {
 		if res := use(t, tools, "guide_worker", args{"advice": "go on", "more_turns": n}); !res.IsError ||
@@ -392,7 +393,7 @@ func TestMoreTurns(t *testing.T) {
 
 // SUB-16: parts that no plan may have go back with the reasons; others end the decision.
 func TestReplanTicket(t *testing.T) {
-	task := goldenTask()
+	task := agenttest.NewTask()
 	task.Subtasks[0].Wave, task.Plan.Waves = 1, 1
 	tools := decideTools(task, task.Subtasks[0])
 	parts := plan("one", "two").Waves[0].Subtasks

@@ -209,7 +209,7 @@ func TestConflict(t *testing.T) {
 	}
 	b.Must(got)
 	sub := b.Task(mergertest.Task).Subtask(mergertest.Two)
-	if text := merger.ConflictBrief(b.Task(mergertest.Task), sub); !strings.Contains(text, "- shared.go\n") ||
+	if text := merger.ConflictBrief(b.Task(mergertest.Task), sub, ""); !strings.Contains(text, "- shared.go\n") ||
 		!strings.Contains(text, "This side: t1-02 Change b\n"+sub.Planned.Description) ||
 		!strings.Contains(text, "Merged before: t1-01 Change a") {
 		t.Errorf("%s", text)

@@ -2,9 +2,8 @@ package merger
 
 import (
 	"context"
-	_ "embed" // the prompt is a file
+	"embed"
 	"fmt"
-	"strings"
 
 	"company/internal/agent"
 	"company/internal/agentrun"
@@ -18,6 +17,11 @@ import (
 //
 //go:embed prompts/merger.md
 var system string
+
+//go:embed prompts/*.tmpl
+var templates embed.FS
+
+var prompts = agent.NewPromptTemplates(templates)
 
 // Resolve runs the merger agent to resolve a conflict.
 func (g *Merger) Resolve(ctx context.Context, e company.Effect) error {
@@ -120,43 +124,21 @@ func checkResolution(ctx context.Context, mirror *gitops.Mirror, sub *company.Su
 	return err
 }
 
-// mergeBrief returns the conflict with both sides' tickets, and the repository's advice for the conflicting
-// files from before the task.
+// mergeBrief returns the first message about a conflict, with the repository's advice for the conflicting files from
+// before the task.
 func mergeBrief(ctx context.Context, mirror *gitops.Mirror, task *company.Task, sub *company.Subtask) (string, error) {
-	text := conflictBrief(task, sub)
 	advice, err := agentrun.ReadAdvice(ctx, mirror, task.Prepared.Base.OID, sub.Conflict.Paths)
-	if advice != "" {
-		text += "\n## What the repository says to agents\n" + advice
-	}
-	return text, err
+	return conflictBrief(task, sub, advice), err
 }
 
-// conflictBrief describes both sides' tickets and the conflict.
-func conflictBrief(task *company.Task, sub *company.Subtask) string {
-	var w strings.Builder
-	fmt.Fprintf(&w, "# Merge ticket %s into the integration branch\n\nThe container is on the ticket's branch (%s); "+
-		"HEAD is that side. The integration branch (%s) is being merged in.\n\n## Conflicts\n",
-		sub.ID, sub.Head.Short(), sub.Conflict.Onto.Short())
-	for _, p := range sub.Conflict.Paths {
-		fmt.Fprintf(&w, "- %s\n", agent.JoinLines(p))
-	}
-	if reason := sub.Conflict.Why; reason != "" {
-		fmt.Fprintf(&w, "\nLock files and generated files among them are to be made by their own programs, which failed on "+
-			"their own: %s\n", agent.JoinLines(reason))
-	}
-	if sub.Conflict.Moved {
-		fmt.Fprint(&w, "\nThese have no markers: one side has moved a file there, the other edits it by its old name, and "+
-			"git brings the edit to the new one. Only a person may let that name change, so the merge has to be a commit of "+
-			"yours: keep the edit where it belongs there, and commit.\n")
-	}
-	fmt.Fprintf(&w, "\n## This side: %s %s\n%s\n", sub.ID, agent.JoinLines(sub.Planned.Title),
-		agent.EscapeHeadings(sub.Planned.Description))
-	for _, other := range task.Subtasks {
-		if other.Status == company.SubtaskCompleted {
-			fmt.Fprintf(&w, "\n## Merged before: %s %s\n%s\n", other.ID, agent.JoinLines(other.Planned.Title),
-				agent.EscapeHeadings(other.Planned.Description))
-		}
-	}
-	w.WriteString(agent.QuoteNotes(task.Notes()))
-	return w.String()
+// firstMessage is the data of prompts/first.md.tmpl.
+type firstMessage struct {
+	Task     *company.Task
+	Ticket   *company.Subtask
+	Conflict *company.ConflictReported
+	Advice   string // quoted
+}
+
+func conflictBrief(task *company.Task, sub *company.Subtask, advice string) string {
+	return prompts.Render("first.md.tmpl", firstMessage{task, sub, sub.Conflict, advice})
 }

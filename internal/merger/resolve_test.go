@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"company/internal/agent/agenttest"
 	"company/internal/company"
 	"company/internal/gitops/gitopstest"
 )
@@ -65,7 +66,7 @@ func TestMergerGetsAdvice(t *testing.T) {
 	p := gitopstest.New(
 		t, map[string]string{"AGENTS.md": "Tabs everywhere.\n", "api/CLAUDE.md": "Keep the limits sorted.\n",
 			"web/AGENTS.md": "Blanks in the web.\n"})
-	task := goldenTask()
+	task := agenttest.NewTask()
 	task.Prepared.Base.OID = p.Base
 	sub := task.Subtasks[0]
 	sub.Head = p.Commit("side", map[string]string{"AGENTS.md": "Drop the other side.\n"})
@@ -79,7 +80,7 @@ func TestMergerGetsAdvice(t *testing.T) {
 		strings.Contains(text, "Drop the other side.") || !strings.Contains(text, "data of the repository") {
 		t.Errorf("the brief is\n%s", text)
 	}
-	if !strings.HasPrefix(text, conflictBrief(task, sub)) {
+	if !strings.HasPrefix(text, conflictBrief(task, sub, "")) {
 		t.Error("the tickets do not come first")
 	}
 	task.Prepared.Base.OID = company.OID(strings.Repeat("1", 40))
@@ -92,16 +93,16 @@ func TestMergerGetsAdvice(t *testing.T) {
 // brief says what there is to do.
 func TestBriefOfAMovedFile(t *testing.T) {
 	t.Parallel()
-	task := goldenTask()
+	task := agenttest.NewTask()
 	sub := task.Subtasks[0]
 	sub.Conflict = &company.ConflictReported{Head: sub.Head, Onto: task.Head,
 		Paths: []string{".github/workflows/build.yml"}}
 	const want = "These have no markers"
-	if text := conflictBrief(task, sub); strings.Contains(text, want) {
+	if text := conflictBrief(task, sub, ""); strings.Contains(text, want) {
 		t.Errorf("a conflict with markers:\n%s", text)
 	}
 	sub.Conflict.Moved = true
-	if text := conflictBrief(task, sub); !strings.Contains(text, want) {
+	if text := conflictBrief(task, sub, ""); !strings.Contains(text, want) {
 		t.Errorf("the merger is not told:\n%s", text)
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"company/internal/toolbox/toolproto"
 )
 
-// baseTreeDir is the path of the tree without the change in a reviewer's container. It is on the disk of the
-// workspace and counts against workers.disk.
+// baseTreeDir is the path of the tree without the change in a reviewer's container, which the first message names. It
+// is on the disk of the workspace and counts against workers.disk.
 const baseTreeDir = "/work/base"
 
 // baseTreeTimeout limits creating the base tree, in seconds.
@@ -43,10 +43,4 @@ func baseTreeCommand(dir string, base company.OID, size int64) string {
 [ $((%[1]d * 4)) -le "$free" ] || exit 1
 git worktree add --quiet --detach %[2]s %[3]s && exit 0
 rm -rf %[2]s; git worktree prune; exit 1`, size/1024+1, dir, base, path.Dir(dir))
-}
-
-// formatBaseTree describes the base tree to the reviewer.
-func formatBaseTree(base company.OID) string {
-	return fmt.Sprintf("## Without the change\nThe tree of %s lies in %s: run a command in both to show what differs. "+
-		"It has no packages that are linked into the repository (node_modules).\n", base.Short(), baseTreeDir)
 }

@@ -243,8 +243,8 @@ func TestFindingsHaveLevelsAndCategories(t *testing.T) {
 			t.Errorf("%s: %+v", severity, res)
 		}
 	}
-	if got := findingLine(
-		company.Finding{Severity: company.Minor, Category: "style", What: "x"}); got != "- minor (style) x\n" {
+	if got := prompts.Render("finding",
+		company.Finding{Severity: company.Minor, Category: "style", What: "x"}); got != "minor (style) x\n" {
 		t.Errorf("%q", got)
 	}
 }
@@ -328,15 +328,15 @@ func TestLaterRoundBrief(t *testing.T) {
 	b.sub.Review.Last.Head = first
 	got = load()
 	for _, want := range []string{"## Sent back after an approval\n", "1. blocking (evidence) a.go nothing tests it",
-		"in earlier", "The author was free to mend the findings above",
-		"Is it right, and does what was approved still hold?", "lines that are new and in the whole diff: 4-5\n</changed_since>"} {
+		"in earlier", "The author was free to fix the findings above",
+		"Is it right, and is the approved work still intact?", "lines that are new and in the whole diff: 4-5\n</changed_since>"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)
 		}
 	}
 	findings := b.sub.Review.Last.Findings
 	b.sub.Review.Last.Findings = nil
-	if got := load(); strings.Contains(got, "in earlier") || strings.Contains(got, "was free to mend") ||
+	if got := load(); strings.Contains(got, "in earlier") || strings.Contains(got, "was free to fix") ||
 		!strings.Contains(got, "## Sent back after an approval") {
 		t.Errorf("findings that are not there are judged: %s", got)
 	}
@@ -362,8 +362,8 @@ func TestBaseTreeInBrief(t *testing.T) {
 	if got := reviewBrief(b.task, b.sub, b.x); strings.Contains(got, baseTreeDir) {
 		t.Error("a tree is promised that is not there")
 	}
-	b.x.baseTree = true
-	if got := reviewBrief(b.task, b.sub, b.x); !strings.Contains(got, "lies in /work/base: run a command in both") ||
+	b.x.BaseTree = true
+	if got := reviewBrief(b.task, b.sub, b.x); !strings.Contains(got, "is in /work/base. Run a command in both") ||
 		!strings.Contains(got, b.p.Base.Short()) {
 		t.Errorf("%s", got)
 	}

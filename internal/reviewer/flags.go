@@ -23,27 +23,27 @@ var flagged = []struct {
 	file func(p string) bool
 	line *lazyregexp.Regexp
 }{
-	{"leaves packages out, or takes others for them", hasBaseName("go.mod", "go.work"),
+	{"excludes or replaces packages", hasBaseName("go.mod", "go.work"),
 		lazyregexp.New(`^\s*(ignore|replace|exclude|toolchain|tool)\b|=>`)},
-	{"takes the run of a package's tests over", hasExtension(".go"), lazyregexp.New(`\bfunc TestMain\(`)},
+	{"takes over the run of a package's tests", hasExtension(".go"), lazyregexp.New(`\bfunc TestMain\(`)},
 	{"ends the process", hasExtension(".go"), lazyregexp.New(`\b(os|syscall|unix)\.Exit\(|\bruntime\.Goexit\(`)},
 	{"ends the process", hasExtension(".py"), lazyregexp.New(`\b(os\._exit|sys\.exit|pytest\.exit|exit)\(`)},
 	{"ends the process", hasExtension(".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".jsx", ".tsx"),
 		lazyregexp.New(`\bprocess\.(exit|reallyExit|abort|kill)\b`)},
 	{"ends the process", hasExtension(".rs"), lazyregexp.New(`\bprocess::(exit|abort)\(`)},
-	{"builds only sometimes", hasExtension(".go"), lazyregexp.New(`^//(go:build|\s*\+build)\b|^//go:linkname\b`)},
-	{"asks how it is run", hasExtension(".go"),
+	{"is built conditionally", hasExtension(".go"), lazyregexp.New(`^//(go:build|\s*\+build)\b|^//go:linkname\b`)},
+	{"checks how it is run", hasExtension(".go"),
 		lazyregexp.New(`\bflag\.Lookup\("test\.|\bos\.Args\b|\btesting\.Testing\(\)|/proc/(self|1)/`)},
-	{"asks how it is run", hasExtension(".py"),
+	{"checks how it is run", hasExtension(".py"),
 		lazyregexp.New(`\bsys\.argv\b|PYTEST_CURRENT_TEST|['"](pytest|unittest)['"]\s+in\s+sys\.modules|/proc/(self|1)/`)},
-	{"asks how it is run", hasExtension(".js", ".mjs", ".cjs", ".ts", ".mts", ".cts"),
+	{"checks how it is run", hasExtension(".js", ".mjs", ".cjs", ".ts", ".mts", ".cts"),
 		lazyregexp.New(`NODE_TEST_CONTEXT|JEST_WORKER_ID|VITEST|/proc/(self|1)/`)},
-	{"decides which tests there are", hasExtension(".py"),
+	{"decides which tests exist", hasExtension(".py"),
 		lazyregexp.New(`\bdef (load_tests|pytest_\w+)\(|\bcollect_ignore`)},
-	{"looks at what lies around it", company.IsTest,
+	{"reads the files around it", company.IsTest,
 		lazyregexp.New(
 			`\b(os\.ReadDir|filepath\.(Walk|WalkDir|Glob)|os\.listdir|os\.scandir|os\.walk|glob\.i?glob|readdirSync|fs\.readdir|read_dir)\b`)},
-	{"answers for assertions", hasExtension(".py", ".js", ".ts", ".go"),
+	{"replaces assertions", hasExtension(".py", ".js", ".ts", ".go"),
 		lazyregexp.New(
 			`\bexpect\s*=\s|\bassert\s*=\s|\bunittest\.TestCase\.\w+\s*=|global(This)?\.(expect|test|it|describe)\s*=`)},
 }
@@ -100,7 +100,7 @@ func flagLines(diff gitops.Diff) []string {
 	}
 	out = append(out, more.describe()...)
 	if diff.Truncated {
-		out = append(out, "the diff is longer than what was searched for such lines: look for them in the rest, too")
+		out = append(out, "only the beginning of the diff was searched for such lines: look for them in the rest, too")
 	}
 	return out
 }

@@ -13,7 +13,7 @@ import (
 // What a repository or a model wrote begins no part of a reviewer's brief (T22).
 func TestForgedTextStaysInItsPlace(t *testing.T) {
 	for _, text := range agenttest.Forged {
-		task := goldenTask()
+		task := agenttest.NewTask()
 		sub := task.Subtasks[0]
 		sub.Changes = []company.Change{{Path: "x", Action: "created"}}
 		check := company.GateCheck{Name: "x", Command: "x", Passed: true, Flaky: []string{"x"}, Gone: []string{"x"},
@@ -26,11 +26,11 @@ func TestForgedTextStaysInItsPlace(t *testing.T) {
 		task.Gate = sub.Gate
 		agenttest.FillStrings(task, text, "Instruction", "Action", "After")
 		x := subject{
-			flags: []string{text}, bypassed: []gitops.BypassedFile{{Path: text, By: cleanfilter.Bypass("filter=" + text)}},
-			mentions: []string{text}, answers: []*company.Approval{{Question: text, Text: "100"}},
-			whole: true,
-			round: &lastRound{head: task.Head, findings: sub.Review.Last.Findings,
-				since: gitops.Diff{Patch: []byte(text)}},
+			Flags: []string{text}, bypassed: []gitops.BypassedFile{{Path: text, By: cleanfilter.Bypass("filter=" + text)}},
+			Mentions: []string{text}, Answers: []*company.Approval{{Question: text, Text: "100"}},
+			Whole: true,
+			Round: &lastRound{Head: task.Head, Findings: sub.Review.Last.Findings,
+				Since: gitops.Diff{Patch: []byte(text)}},
 			diff: gitops.Diff{Changes: slices.Repeat(
 				[]gitops.FileChange{{Change: company.Change{Path: text, Action: "created"}}}, 9), Patch: []byte(text)},
 		}

@@ -71,8 +71,8 @@ func TestMentionsAreShown(t *testing.T) {
 	b.p.Git("switch", "-q", "main")
 	sub.Head = b.p.Fetch("side")
 	x, err := loadSubject(t.Context(), b.p.Mirror, b.task, &sub, b.task.Head)
-	if err != nil || len(x.mentions) > 0 {
-		t.Fatalf("%v; a message that is not delivered is shown: %q", err, x.mentions)
+	if err != nil || len(x.Mentions) > 0 {
+		t.Fatalf("%v; a message that is not delivered is shown: %q", err, x.Mentions)
 	}
 	b.task.Settings.History = company.HistoryKeep
 	if x, err = loadSubject(t.Context(), b.p.Mirror, b.task, &sub, b.task.Head); err != nil {

@@ -25,7 +25,7 @@ func TestReviewWithSeveralMergeBases(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if x.from != base || x.round != nil || len(x.diff.Changes) != 2 || x.patch == "" {
-		t.Errorf("from %s, %+v, %+v", x.from, x.round, x.diff.Changes)
+	if x.From != base || x.Round != nil || len(x.diff.Changes) != 2 || x.patch == "" {
+		t.Errorf("from %s, %+v, %+v", x.From, x.Round, x.diff.Changes)
 	}
 }

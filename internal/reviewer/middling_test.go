@@ -76,7 +76,7 @@ func TestEarlierFindingsAreJudged(t *testing.T) {
 	if !slices.Equal(first.Unsent, []string{"earlier"}) {
 		t.Errorf("a first round is asked for %v", first.Unsent)
 	}
-	b.x.round = &lastRound{findings: []company.Finding{{Severity: company.Blocking, What: "there is no test"},
+	b.x.Round = &lastRound{Findings: []company.Finding{{Severity: company.Blocking, What: "there is no test"},
 		{Severity: company.Minor, What: "a name"}}}
 	later := []agent.Tool{submitReviewTool(b.x, reviewCriteria(b.task, b.sub)[:1], noCalls)}
 	if later[0].Unsent != nil {

@@ -48,34 +48,34 @@ func (r *Reviewer) Do(ctx context.Context, e company.Effect) error {
 
 // subject is the reviewed change between two commits.
 type subject struct {
-	from, head, onto company.OID
+	From, Head, onto company.OID
 	diff             gitops.Diff
-	flags            []string // lines that could keep tests from counting
+	Flags            []string // lines that could keep tests from counting
 	bypassed         []gitops.BypassedFile
-	mentions         []string // lines of commit messages with an @name
+	Mentions         []string // lines of commit messages with an @name
 	writes           []glob.Glob
 	patch            company.Hash
-	whole            bool                // it is the task's only ticket, so the verdict is also the task's
-	answers          []*company.Approval // of the president
+	Whole            bool                // it is the task's only ticket, so the verdict is also the task's
+	Answers          []*company.Approval // of the president
 	checks           []company.GateCheck // results of the gates
-	// round is the previous review and the changes since. It is nil for a first review.
-	round    *lastRound
+	// Round is the previous review and the changes since. It is nil for a first review.
+	Round    *lastRound
 	second   bool   // judge the findings of the first review of this head
 	confirm  string // setting for which of these findings must be judged
-	baseTree bool   // the tree without the change exists in the container
-	advice   string // advice of the repository, quoted
+	BaseTree bool   // the tree without the change exists in the container
+	Advice   string // advice of the repository, quoted
 }
 
 func loadSubject(
 	ctx context.Context, mirror *gitops.Mirror, task *company.Task, sub *company.Subtask, onto company.OID,
 ) (subject, error) {
-	x := subject{head: task.Head, onto: onto, from: task.Prepared.Base.OID, whole: sub != nil && task.JudgesWhole(),
+	x := subject{Head: task.Head, onto: onto, From: task.Prepared.Base.OID, Whole: sub != nil && task.JudgesWhole(),
 		second: task.AwaitsSecondReview(sub), confirm: task.Settings.ConfirmReview}
 	var err error
 	gate := task.Gate
 	if sub != nil {
-		x.head = sub.Head
-		if x.from, err = agentrun.FindBranchStart(ctx, mirror, sub, onto, sub.Head); err != nil {
+		x.Head = sub.Head
+		if x.From, err = agentrun.FindBranchStart(ctx, mirror, sub, onto, sub.Head); err != nil {
 			return x, err
 		}
 		gate = sub.Gate
@@ -83,29 +83,29 @@ func loadSubject(
 	if gate != nil {
 		x.checks = gate.Result.Checks
 	}
-	if x.diff, err = mirror.Diff(ctx, x.from, x.head, maxPatch); err != nil {
+	if x.diff, err = mirror.Diff(ctx, x.From, x.Head, maxPatch); err != nil {
 		return x, err
 	}
-	x.flags = flagLines(x.diff)
-	if x.bypassed, err = mirror.FindBypassed(ctx, x.from, x.diff.Changes, nil); err != nil {
+	x.Flags = flagLines(x.diff)
+	if x.bypassed, err = mirror.FindBypassed(ctx, x.From, x.diff.Changes, nil); err != nil {
 		return x, err
 	}
-	commits, err := mirror.Log(ctx, x.from, x.head, maxCommits)
+	commits, err := mirror.Log(ctx, x.From, x.Head, maxCommits)
 	if err != nil {
 		return x, err
 	}
 	if task.Settings.KeepsHistory() || task.Follows != "" { // otherwise these messages are not delivered
-		x.mentions = findMentions(commits)
+		x.Mentions = findMentions(commits)
 	}
 	for _, w := range writeSets(task, sub) {
 		if g, err := glob.Parse(w); err == nil { // invalid globs were never accepted
 			x.writes = append(x.writes, g)
 		}
 	}
-	if x.round, err = loadLastRound(ctx, mirror, task, sub, x.head); err != nil {
+	if x.Round, err = loadLastRound(ctx, mirror, task, sub, x.Head); err != nil {
 		return x, err
 	}
-	x.patch, err = mirror.PatchID(ctx, x.from, x.head)
+	x.patch, err = mirror.PatchID(ctx, x.From, x.Head)
 	return x, err
 }
 
@@ -136,18 +136,18 @@ func (r *review) Prepare(ctx context.Context, session *agentrun.Session) (*sandb
 	var err error
 	r.subject, err = loadSubject(ctx, session.Mirror, session.Task, session.Subtask, onto)
 	// The branch exists only in the container, because pushes are disabled.
-	return &sandbox.Spec{Base: onto, Start: r.subject.head, Branch: "review", ReadOnly: true}, err
+	return &sandbox.Spec{Base: onto, Start: r.subject.Head, Branch: "review", ReadOnly: true}, err
 }
 
 func (r *review) Brief(ctx context.Context, session *agentrun.Session) (agentrun.Brief, error) {
-	r.subject.answers = session.Clarifications
+	r.subject.Answers = session.Clarifications
 	second := secondModelDue(session.Task, session.Subtask) && session.HasSecond()
 	r.another = session.HasSecond() && !second
 	var err error
-	if r.subject.baseTree, err = layBaseTree(ctx, session, r.subject.from); err != nil {
+	if r.subject.BaseTree, err = layBaseTree(ctx, session, r.subject.From); err != nil {
 		return agentrun.Brief{}, err
 	}
-	if r.subject.advice, err = agentrun.ReadAdvice(
+	if r.subject.Advice, err = agentrun.ReadAdvice(
 		ctx, session.Mirror, session.Task.Prepared.Base.OID, writeSets(session.Task, session.Subtask)); err != nil {
 		return agentrun.Brief{}, err
 	}
@@ -221,8 +221,8 @@ func submitReviewTool(x subject, criteria []string, past readCalls) agent.Tool {
 	}
 	refuse := func(text string) (agent.Result, error) { return agent.Result{Text: text, IsError: true}, nil }
 	earlier := 0
-	if x.round != nil {
-		earlier = len(x.round.findings)
+	if x.Round != nil {
+		earlier = len(x.Round.Findings)
 	}
 	var unsent []string
 	if earlier == 0 {
@@ -247,14 +247,14 @@ func submitReviewTool(x subject, criteria []string, past readCalls) agent.Tool {
 			if fault != "" {
 				return refuse(fault)
 			}
-			review := company.ReviewRecorded{Head: x.head, Onto: x.onto, PatchID: x.patch, Verdict: v.Verdict,
-				Findings: v.Findings, Whole: x.whole, Judged: v.Earlier}
+			review := company.ReviewRecorded{Head: x.Head, Onto: x.onto, PatchID: x.patch, Verdict: v.Verdict,
+				Findings: v.Findings, Whole: x.Whole, Judged: v.Earlier}
 			for _, e := range spread {
 				review.Evidence = append(review.Evidence, e.joinClaims())
 			}
 			size := countText(review) // without the findings of others
-			if x.round != nil && !x.second {
-				review = review.KeepConfirmed(x.round.findings)
+			if x.Round != nil && !x.second {
+				review = review.KeepConfirmed(x.Round.Findings)
 			}
 			if err := x.checkReview(review, earlier); err != nil {
 				text := err.Error()
@@ -270,7 +270,7 @@ func submitReviewTool(x subject, criteria []string, past readCalls) agent.Tool {
 			for _, finding := range v.Findings {
 				if finding.Severity == company.Blocking && finding.File != "" && !files[finding.File] &&
 					!x.mayWrite(finding.File) &&
-					!(x.whole && finding.Line == 0) {
+					!(x.Whole && finding.Line == 0) {
 					return refuse(fmt.Sprintf("%s is neither a file of this diff nor one that the ticket may write: a blocking "+
 						"finding is about what was changed, or is missing there. Leave the file out where something is absent, or name "+
 						"one of: %s", finding.File, strings.Join(sortedPaths(x.diff), ", ")))
@@ -325,14 +325,14 @@ func (x subject) checkReview(recorded company.ReviewRecorded, findings int) erro
 				Fix("judge each finding once")
 		}
 		if !x.second && recorded.Verdict == company.Approve && judgement.Status == company.FindingConfirmed &&
-			x.round.findings[judgement.Number-1].Severity == company.Blocking {
+			x.Round.Findings[judgement.Number-1].Severity == company.Blocking {
 			return company.E(company.EInvalid, fmt.Sprintf("finding %d blocks and is still there", judgement.Number)).
 				Fix("request_changes, or say mended")
 		}
 	}
 	if x.second {
 		var err error
-		if recorded, err = recorded.ConfirmReview(company.ReviewRecorded{Findings: x.round.findings}, x.confirm); err != nil {
+		if recorded, err = recorded.ConfirmReview(company.ReviewRecorded{Findings: x.Round.Findings}, x.confirm); err != nil {
 			return err
 		}
 	}

@@ -194,7 +194,7 @@ func TestBrief(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if moved.from != b.p.Base || moved.patch != b.x.patch || strings.Contains(string(moved.diff.Patch), "merged") {
+	if moved.From != b.p.Base || moved.patch != b.x.patch || strings.Contains(string(moved.diff.Patch), "merged") {
 		t.Errorf("%+v shows what others merged", moved)
 	}
 
@@ -203,7 +203,7 @@ func TestBrief(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if text := reviewBrief(b.task, nil, whole); whole.from != b.p.Base || whole.head != onto ||
+	if text := reviewBrief(b.task, nil, whole); whole.From != b.p.Base || whole.Head != onto ||
 		!strings.Contains(text, "make it better") || !strings.Contains(text, "t1-01 Change a") ||
 		!strings.Contains(text, "+var merged") {
 		t.Errorf("%s", text)
@@ -235,7 +235,7 @@ func TestNothingIsCalledPassedUnchecked(t *testing.T) {
 	for want, c := range map[string]company.GateCheck{
 		"passed":        {Passed: true},
 		"passed, flaky": {Passed: true, Flaky: []string{"TestX"}},
-		"exit 1, red as on the base and in nothing else":                {ExitCode: 1, Excused: company.ComparedKnown},
+		"exit 1, with the same failures as on the base":                 {ExitCode: 1, Excused: company.ComparedKnown},
 		"exit 1, red as on the base; new failures cannot be recognised": {ExitCode: 1, Excused: company.ComparedAsBefore},
 		"passed; run in 3 of 41 packages, those that": {Passed: true,
 			Part: &company.TestPart{Ran: 3, Of: 41}},
@@ -258,16 +258,16 @@ func TestFlags(t *testing.T) {
 		"conftest.py": "def pytest_sessionfinish(session):\n    pass\n", "plain.py": "x = 1\n",
 	})
 	got := reviewBrief(b.task, b.sub, b.x)
-	for _, want := range []string{"a.go: asks how it is run: if len(os.Args) > 2 {", "a.go: ends the process: os.Exit(0)",
-		"go.mod: leaves packages out, or takes others for them: ignore ./a",
-		"a_test.go: takes the run of a package's tests over: func TestMain",
-		"conftest.py: decides which tests there are: def pytest_sessionfinish"} {
+	for _, want := range []string{"a.go: checks how it is run: if len(os.Args) > 2 {", "a.go: ends the process: os.Exit(0)",
+		"go.mod: excludes or replaces packages: ignore ./a",
+		"a_test.go: takes over the run of a package's tests: func TestMain",
+		"conftest.py: decides which tests exist: def pytest_sessionfinish"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)
 		}
 	}
-	if len(b.x.flags) != 5 {
-		t.Errorf("%q", b.x.flags)
+	if len(b.x.Flags) != 5 {
+		t.Errorf("%q", b.x.Flags)
 	}
 	if honest := setup(t, map[string]string{"a.go": "package a\n\nvar x = 1\n"}); strings.Contains(
 		reviewBrief(honest.task, honest.sub, honest.x), "<flags") {
@@ -276,8 +276,8 @@ func TestFlags(t *testing.T) {
 	b.sub.Gate.Result.Checks[0].Canary = &company.Canary{Blind: []string{"web"},
 		Reason: "no failing test can be made for make test"}
 	got = reviewBrief(b.task, b.sub, b.x)
-	for _, want := range []string{"does not look at these folders of the change", "web",
-		"is not proven: no failing test can be made for make test"} {
+	for _, want := range []string{"does not cover these changed folders", "web",
+		"covers the change: no failing test can be made for make test"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)
 		}
@@ -294,10 +294,10 @@ func TestFlagsCannotBeHidden(t *testing.T) {
 		"b.go":        "package a\n\n" + strings.Repeat("// ++ b/x\n", 3) + "func f() { os.Exit(1) }\n",
 	}
 	b := setup(t, files)
-	if len(b.x.flags) != 3 || !strings.HasPrefix(b.x.flags[0], "a_test.go: takes the run") ||
-		!strings.HasPrefix(b.x.flags[1], "b.go: ends the process") ||
-		!strings.HasPrefix(b.x.flags[2], "ä b_test.go: takes the run") {
-		t.Errorf("%q", b.x.flags)
+	if len(b.x.Flags) != 3 || !strings.HasPrefix(b.x.Flags[0], "a_test.go: takes over the run") ||
+		!strings.HasPrefix(b.x.Flags[1], "b.go: ends the process") ||
+		!strings.HasPrefix(b.x.Flags[2], "ä b_test.go: takes over the run") {
+		t.Errorf("%q", b.x.Flags)
 	}
 	if hunks := readHunks(b.x.diff.Patch); len(hunks) != 3 || len(hunks["ä b_test.go"]) != 3 {
 		t.Errorf("%v", hunks)
@@ -305,10 +305,10 @@ func TestFlagsCannotBeHidden(t *testing.T) {
 	b = setup(
 		t, map[string]string{"a.go": strings.Repeat("//go:build linux\n", 40) + "func init() { os.Exit(0) }\n",
 			"go.mod": "exclude x v1\n"})
-	got := b.x.flags
-	if n := len(got); n != maxFlags+3 || got[n-3] != "and 10 more lines: builds only sometimes: a.go" ||
+	got := b.x.Flags
+	if n := len(got); n != maxFlags+3 || got[n-3] != "and 10 more lines: is built conditionally: a.go" ||
 		got[n-2] != "and 1 more line: ends the process: a.go" ||
-		!strings.HasPrefix(got[n-1], "and 1 more line: leaves packages out") {
+		!strings.HasPrefix(got[n-1], "and 1 more line: excludes or replaces") {
 		t.Errorf("%q", got)
 	}
 	cut := b.x.diff
@@ -334,7 +334,7 @@ func TestBriefOfTheWhole(t *testing.T) {
 	}
 	got := reviewBrief(b.task, nil, x)
 	for _, want := range []string{"  - must: a is changed\n    shown by: the diff of a\n", "minor a comment is old",
-		"## Findings of the last review\n1. blocking there is no test (the instruction asks for one)\nSay of each in " +
+		"## Findings of the last review\n1. blocking there is no test (the instruction asks for one)\nJudge each in " +
 			"earlier, by its number: mended; "} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)
@@ -358,7 +358,7 @@ func TestSecondReviewer(t *testing.T) {
 	}
 	text := reviewBrief(b.task, b.sub, x)
 	for _, want := range []string{"## Findings of the last review\n1. blocking a.go:3 x is never used (go vet)\n2. " +
-		"minor a name\n", secondReviewer} {
+		"minor a name\n", "its author has not seen these findings"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
@@ -413,7 +413,7 @@ func TestSecondReviewerOfAnApproval(t *testing.T) {
 		{Severity: company.Minor, File: "a.go", Line: 3, What: "x has no comment"}, {Severity: company.Minor, What: "a name"},
 	}}
 	x, err := loadSubject(t.Context(), b.p.Mirror, b.task, b.sub, b.task.Head)
-	if err != nil || x.second || x.round == nil || x.round.second != "" || !x.round.approved {
+	if err != nil || x.second || x.Round == nil || x.Round.Second != "" || !x.Round.Approved {
 		t.Fatalf("an approval is looked at twice, and not wanted: %v, %+v", err, x)
 	}
 	b.task.Settings.ConfirmReview = company.ConfirmAll
@@ -422,7 +422,7 @@ func TestSecondReviewerOfAnApproval(t *testing.T) {
 	}
 	text := reviewBrief(b.task, b.sub, x)
 	if !strings.Contains(text, "1. minor a.go:3 x has no comment\n2. minor a name\n") ||
-		!strings.Contains(text, secondApproval) || strings.Contains(text, "Sent back after an approval") {
+		!strings.Contains(text, "The first one approved it with these findings") || strings.Contains(text, "Sent back after an approval") {
 		t.Error(text)
 	}
 	tool := submitReviewTool(x, reviewCriteria(b.task, b.sub)[:2], noCalls)
@@ -453,9 +453,9 @@ func TestSecondReviewerOfAnApproval(t *testing.T) {
 func TestOnlyTicketIsJudgedByTheInstruction(t *testing.T) {
 	b := setup(t, map[string]string{"a.go": "package a\n\nvar x = 1\n"})
 	b.task.Instruction = "Make it better. Tell of it in the README."
-	b.x.answers = []*company.Approval{{Question: "How much better?", Text: "Much."}}
+	b.x.Answers = []*company.Approval{{Question: "How much better?", Text: "Much."}}
 	got := reviewBrief(b.task, b.sub, b.x)
-	for _, want := range []string{"# Ticket t1-01: Change a", "nobody reviews the whole after you",
+	for _, want := range []string{"# Ticket t1-01: Change a", "no other review follows",
 		"Asked: How much better?\nThe president answered: Much.\n",
 		"## Instruction\nMake it better. Tell of it in the README.\n",
 		"## Acceptance criteria\n1. a is changed\n2. b is not\n3. the instruction is carried out\n"} {
@@ -490,7 +490,7 @@ func TestOneOfSeveralTicketsIsJudgedAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := reviewBrief(b.task, b.sub, x); x.whole || strings.Contains(got, "## Instruction") ||
+	if got := reviewBrief(b.task, b.sub, x); x.Whole || strings.Contains(got, "## Instruction") ||
 		len(reviewCriteria(b.task, b.sub)) != 2 {
 		t.Error(got)
 	}
@@ -544,13 +544,13 @@ func TestRedToGreen(t *testing.T) {
 	for want, r := range map[string]*company.RedGreen{
 		"":                                       nil,
 		"No test was added or changed":           {},
-		"is not known: it is Tuesday":            {Files: 1, Reason: "it is Tuesday"},
+		"fail without the change: it is Tuesday": {Files: 1, Reason: "it is Tuesday"},
 		"<red_to_green>\nTestX\n":                {Files: 1, Fresh: 1, Shown: 1, Proof: []string{"TestX"}},
 		"<tests_that_show_nothing>\nTestY\n":     {Files: 1, Fresh: 1, Idle: []string{"TestY"}},
 		"No test of the change fails without it": {Files: 1},
 		"do not compile or load:\n<not_compiled_without_the_change>\nx/a\n": {Files: 1, Fresh: 7, Unseen: 7,
 			Unbuilt: []string{"x/a"}},
-		"Of its 7 new tests 6 were not run without the change": {Files: 1, Fresh: 7, Unseen: 6, Shown: 1,
+		"6 of its 7 new tests were not run without the change": {Files: 1, Fresh: 7, Unseen: 6, Shown: 1,
 			Proof: []string{"TestX"}, Died: []string{"x/a"}},
 		"a panic or an exit:\n<died_without_the_change>\nx/a\n": {Files: 1, Died: []string{"x/a"}},
 	} {
@@ -571,7 +571,7 @@ func TestConfirmedFindingsGoOn(t *testing.T) {
 	b := setup(t, map[string]string{"a.go": "package a\n\nvar x = 1\n"})
 	blocks := company.Finding{Severity: company.Blocking, File: "a.go", Line: 3, What: "x is never used", Why: "go vet"}
 	minor := company.Finding{Severity: company.Minor, What: "a name"}
-	b.x.round = &lastRound{findings: []company.Finding{blocks, minor}}
+	b.x.Round = &lastRound{Findings: []company.Finding{blocks, minor}}
 	tool := submitReviewTool(b.x, reviewCriteria(b.task, b.sub)[:2], noCalls)
 	both := []string{"a is changed: the diff", "b is not: a.go alone is changed"}
 	confirm := []any{map[string]any{"number": 1, "status": "confirmed"}, map[string]any{"number": 2, "status": "confirmed"}}
@@ -615,7 +615,7 @@ func TestConfirmedFindingsHaveABound(t *testing.T) {
 	}
 	last := &earlier[company.MaxFindings-1]
 	last.Severity, last.Why = company.Blocking, "go vet"
-	b.x.round = &lastRound{findings: earlier}
+	b.x.Round = &lastRound{Findings: earlier}
 	tool := submitReviewTool(b.x, reviewCriteria(b.task, b.sub)[:2], noCalls)
 	args := map[string]any{"verdict": company.RequestChanges, "earlier": confirm,
 		"findings": []any{map[string]any{"severity": "minor", "what": "a name"}}}

@@ -24,7 +24,10 @@ func TestSecondReviewHasEachLineOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := (&lastRound{head: reviewed, since: since}).writeRound(head, whole)
+	sub := &company.Subtask{ID: "t1-01", Head: head}
+	task := &company.Task{ID: "t1", Prepared: &company.TaskPrepared{}, Subtasks: []*company.Subtask{sub}}
+	x := subject{From: p.Base, Head: head, diff: whole, Whole: true, Round: &lastRound{Head: reviewed, Since: since}}
+	got := prompts.Render("round", newFirstMessage(task, sub, x))
 	for _, want := range []string{"c_test.go: lines that are new and in the whole diff: 1-3\n", "-var B = 1\n+var B = 2\n",
 		"+// Kept is kept.\n"} {
 		if !strings.Contains(got, want) {
@@ -34,10 +37,7 @@ func TestSecondReviewHasEachLineOnce(t *testing.T) {
 	if strings.Contains(got, "func TestX") || strings.Contains(got, "diff --git a/c_test.go") {
 		t.Errorf("the new test stands twice:\n%s", got)
 	}
-	sub := &company.Subtask{ID: "t1-01", Head: head}
-	task := &company.Task{ID: "t1", Prepared: &company.TaskPrepared{}, Subtasks: []*company.Subtask{sub}}
-	brief := reviewBrief(task, sub, subject{from: p.Base, head: head, diff: whole, whole: true,
-		round: &lastRound{head: reviewed, since: since}})
+	brief := reviewBrief(task, sub, x)
 	if strings.Count(brief, "func TestX") != 1 {
 		t.Errorf("%s", brief)
 	}

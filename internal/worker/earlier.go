@@ -2,10 +2,8 @@ package worker
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
-	"company/internal/agent"
 	"company/internal/agentrun"
 	"company/internal/company"
 	"company/internal/gitops"
@@ -19,11 +17,11 @@ const (
 
 // earlierWork holds the work of earlier runs of the same ticket on its branch.
 type earlierWork struct {
-	from, head company.OID
-	unfinished bool // no run has submitted it
+	From, Head company.OID
+	Unfinished bool          // no run has submitted it
+	Run        company.RunID // the run that wrote the summary
+	Summary    string        // empty if no run left one, or if the reason of the new run contains it
 	diff       gitops.Diff
-	run        company.RunID // the run that wrote the summary
-	summary    string        // empty if no run left one, or if the reason of the new run contains it
 }
 
 // loadEarlierWork compares the start commit of a run with the start of its branch. It returns nil for a ticket's
@@ -38,8 +36,8 @@ func loadEarlierWork(
 	if err != nil || from == start {
 		return nil, err
 	}
-	e := &earlierWork{from: from, head: start, unfinished: sub.HasUnfinishedWork(start)}
-	e.run, e.summary = lastSummary(task, sub)
+	e := &earlierWork{From: from, Head: start, Unfinished: sub.HasUnfinishedWork(start)}
+	e.Run, e.Summary = lastSummary(task, sub)
 	e.diff, err = mirror.Diff(ctx, from, start, maxEarlier)
 	return e, err
 }
@@ -60,23 +58,5 @@ func lastSummary(task *company.Task, sub *company.Subtask) (company.RunID, strin
 	return "", ""
 }
 
-// writeEarlier returns the part of the first message about the current branch.
-func (e *earlierWork) writeEarlier() string {
-	if e == nil {
-		return ""
-	}
-	var w strings.Builder
-	fmt.Fprintf(&w, "\n## Your branch so far, %s..%s\nEarlier runs of this ticket made it. It is yours to change.\n",
-		e.from.Short(), e.head.Short())
-	if e.unfinished {
-		w.WriteString("No run handed it in. If it is complete, check it and finish: it needs no other commit.\n")
-	}
-	w.WriteString("Your finish replaces what earlier ones say: describe the whole change in it, as if there had been " +
-		"one attempt.\n")
-	if e.summary != "" {
-		fmt.Fprintf(&w, "\nThe summary of %s, which nobody has checked:\n%s", e.run,
-			agent.Quote("summary", "", agentrun.CutSummary(e.summary)))
-	}
-	w.WriteString(agentrun.FormatDiff(e.diff, maxEarlierListed))
-	return w.String()
-}
+// ShowDiff quotes the changes of the branch.
+func (e *earlierWork) ShowDiff() string { return agentrun.FormatDiff(e.diff, maxEarlierListed) }

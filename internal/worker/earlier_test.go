@@ -44,7 +44,7 @@ func TestNoEarlierWork(t *testing.T) {
 			t.Errorf("%+v: %+v, %v", sub, e, err)
 		}
 	}
-	if got := (*earlierWork)(nil).writeEarlier(); got != "" {
+	if got := prompts.Render("earlier", (*earlierWork)(nil)); got != "" {
 		t.Errorf("%q", got)
 	}
 }
@@ -63,13 +63,13 @@ func TestEarlierWorkIsTheBranchs(t *testing.T) {
 		if err != nil || e == nil {
 			t.Fatalf("%+v, %v", e, err)
 		}
-		text := e.writeEarlier()
-		if !e.unfinished || !strings.Contains(text, "needs no other commit") {
+		text := prompts.Render("earlier", e)
+		if !e.Unfinished || !strings.Contains(text, "no further commit") {
 			t.Errorf("nobody handed it in:\n%s", text)
 		}
-		if e.from != from || !strings.Contains(text, "+var A int\n") || strings.Contains(text, "b.go") ||
+		if e.From != from || !strings.Contains(text, "+var A int\n") || strings.Contains(text, "b.go") ||
 			strings.Contains(text, "index ") || !strings.Contains(text, from.Short()+".."+start.Short()) {
-			t.Errorf("from %s:\n%s", e.from, text)
+			t.Errorf("from %s:\n%s", e.From, text)
 		}
 	}
 	check(head, p.Base)
@@ -83,11 +83,11 @@ func TestEarlierWorkIsTheBranchs(t *testing.T) {
 
 // A long diff names its files, ends with a whole line and says that there is more.
 func TestLongEarlierWorkIsShortened(t *testing.T) {
-	e := earlierWork{diff: gitops.Diff{
+	e := &earlierWork{diff: gitops.Diff{
 		Changes: []gitops.FileChange{{Change: company.Change{Path: "a", Action: "created"}}},
 		Patch:   []byte("+one\n+tw"), Truncated: true,
 	}}
-	got := e.writeEarlier()
+	got := prompts.Render("earlier", e)
 	if !strings.Contains(got, "- created a\n") || !strings.Contains(got, "+one\n</diff>") ||
 		!strings.Contains(got, "longer than this") || strings.Contains(got, "summary") {
 		t.Error(got)

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"company/internal/agent"
 	"company/internal/company"
 	"company/internal/gitops"
 	"company/internal/lib/safetext"
@@ -49,12 +48,9 @@ func listMergedBefore(
 	return out, nil
 }
 
-// writeMerged returns the part of the first message about tickets that were merged before a run. Tickets that
-// this one comes after are first. The others follow in the order of merged.
-func writeMerged(task *company.Task, sub *company.Subtask, merged []*company.Subtask) string {
-	if len(merged) == 0 {
-		return ""
-	}
+// listMerged lists the tickets that were merged before a run, with their changes and summaries. Tickets that this one
+// comes after are first. The others follow in the order of merged.
+func listMerged(task *company.Task, sub *company.Subtask, merged []*company.Subtask) string {
 	after := sub.After()
 	merged = slices.Clone(merged)
 	slices.SortStableFunc(merged, func(subtask, b *company.Subtask) int {
@@ -76,7 +72,7 @@ func writeMerged(task *company.Task, sub *company.Subtask, merged []*company.Sub
 		}
 		w.WriteString(line)
 	}
-	return "\n## Merged before you\nYour branch has these tickets of the task.\n" + agent.Quote("merged", "", w.String())
+	return w.String()
 }
 
 // tellMerged lists the changes of a merged ticket, and its newest summary.

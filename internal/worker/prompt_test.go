@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"company/internal/agent/agenttest"
 	"company/internal/company"
 )
 
@@ -18,7 +19,7 @@ func TestWorkerIsToldOfIdleTests(t *testing.T) {
 		t.Errorf("it is not sent back, and\n%s", got)
 	}
 	sub.Input = "The reviewer requests changes:\n- there is no test"
-	if got := ticketBrief(task, sub, circumstances{}); !strings.Contains(got, "pass without the change too") ||
+	if got := ticketBrief(task, sub, circumstances{}); !strings.Contains(got, "also pass without the change") ||
 		!strings.Contains(got, "x TestIdle") {
 		t.Errorf("%s", got)
 	}
@@ -50,8 +51,8 @@ func TestWorkerKnowsItsSiblings(t *testing.T) {
 			ticket("t1-03", "Merged", company.SubtaskCompleted), ticket("t1-04", "Dropped", company.SubtaskCancelled),
 		}}
 	got := ticketBrief(
-		task, own, circumstances{answers: []*company.Approval{{Question: "Which store?", Text: "the old one"}}})
-	for _, want := range []string{"Other tickets do their part of it; leave that to them:\n- t1-02: Write the store # " +
+		task, own, circumstances{Answers: []*company.Approval{{Question: "Which store?", Text: "the old one"}}})
+	for _, want := range []string{"Other tickets do these parts; leave them alone:\n- t1-02: Write the store # " +
 		"Ticket (t1-02.go)\n", "Asked: Which store?\nThe president answered: the old one"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is missing:\n%s", want, got)
@@ -75,9 +76,10 @@ func TestWorkerKnowsItsSiblings(t *testing.T) {
 // A worker with the whole instruction is told when to ask the president, and reads the answer; once there are changes,
 // and on a manager's ticket, it is not (SUB-14).
 func TestWorkerIsToldWhenToAsk(t *testing.T) {
-	task := goldenTask()
+	const askFirst = "call ask_president before you change anything"
+	task := agenttest.NewTask()
 	sub := task.Subtasks[0]
-	answered := circumstances{answers: []*company.Approval{{Question: "Per user?", Text: "per address"}}}
+	answered := circumstances{Answers: []*company.Approval{{Question: "Per user?", Text: "per address"}}}
 	if text := ticketBrief(task, sub, answered); strings.Contains(text, askFirst) {
 		t.Errorf("the worker of a manager's ticket is to ask:\n%s", text)
 	}

@@ -26,8 +26,8 @@ type readLines func(context.Context, toolproto.ReadFileRequest) (toolproto.ReadF
 
 // broughtFiles holds the context entries of a ticket: files from its branch, and notes.
 type broughtFiles struct {
-	notes []string
-	files string // quoted
+	Notes []string
+	Files string // quoted
 	seen  []agent.Seen
 	shown []agent.Shown // files, or lines of them, that are shown in full
 }
@@ -41,11 +41,11 @@ func bringFiles(ctx context.Context, entries []string, read readLines) (broughtF
 	for _, entry := range entries {
 		contextFile, ok := company.ParseContext(entry)
 		if !ok {
-			b.notes = append(b.notes, entry)
+			b.Notes = append(b.Notes, entry)
 			continue
 		}
 		if left < minBrought {
-			b.notes = append(b.notes, entry+" (not shown: the files below fill the room)")
+			b.Notes = append(b.Notes, entry+" (not shown: the files below fill the room)")
 			continue
 		}
 		request := toolproto.ReadFileRequest{Path: contextFile.Path, Offset: contextFile.First}
@@ -57,16 +57,16 @@ func bringFiles(ctx context.Context, entries []string, read readLines) (broughtF
 		switch {
 		case errors.As(err, &refusal) && refusal.Kind == toolproto.KindNotFound && contextFile.Noted &&
 			!strings.Contains(contextFile.Path, "/"):
-			b.notes = append(b.notes, entry) // a text that begins with a dotted name
+			b.Notes = append(b.Notes, entry) // a text that begins with a dotted name
 			continue
 		case errors.As(err, &refusal):
-			b.notes = append(b.notes, fmt.Sprintf("%s (not shown: %s)", entry, refusal.Message))
+			b.Notes = append(b.Notes, fmt.Sprintf("%s (not shown: %s)", entry, refusal.Message))
 			continue
 		case err != nil:
 			return b, fmt.Errorf("read %s for the ticket: %w", contextFile.Path, err)
 		}
 		if contextFile.Noted {
-			b.notes = append(b.notes, entry)
+			b.Notes = append(b.Notes, entry)
 		}
 		part := shortenFile(fileResult, min(left, maxBroughtFile))
 		if len(part.Content) == len(fileResult.Content) {
@@ -81,7 +81,7 @@ func bringFiles(ctx context.Context, entries []string, read readLines) (broughtF
 		w.WriteString(text)
 		b.seen = append(b.seen, agent.Seen{Path: fileResult.Path, Digest: fileResult.Digest})
 	}
-	b.files = w.String()
+	b.Files = w.String()
 	return b, nil
 }
 
@@ -108,19 +108,4 @@ func shortenFile(fileResult toolproto.ReadFileResult, limit int) toolproto.ReadF
 		end, lines = end+len(line), lines+1
 	}
 	return fileResult
-}
-
-// writeBrought returns the part of the first message about the ticket's context entries.
-func (b broughtFiles) writeBrought() string {
-	var w strings.Builder
-	if len(b.notes) > 0 || b.files != "" {
-		w.WriteString("\n## Read first\n")
-	}
-	for _, n := range b.notes {
-		w.WriteString("- " + agent.JoinLines(n) + "\n")
-	}
-	if b.files != "" {
-		w.WriteString("These files, as they are on your branch, count as read:\n" + b.files)
-	}
-	return w.String()
 }

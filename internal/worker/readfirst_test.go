@@ -47,15 +47,14 @@ func TestFilesComeWithTheTicket(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const want = `
-## Read first
+	const want = `## Read first
 - be quick
 - a.go: where it begins
 - lib/gone.go (not shown: lib/gone.go does not exist)
 - lib/lost.go has it (not shown: lib/lost.go does not exist)
 - fmt.Errorf wraps
 - lib (not shown: lib is a folder)
-These files, as they are on your branch, count as read:
+These files of your branch count as read:
 <shown_file path="a.go">
 package a
 </shown_file>
@@ -65,7 +64,7 @@ three
 (lines 2-3 of 4; use offset=4 to continue)
 </shown_file>
 `
-	if got := b.writeBrought(); got != want {
+	if got := prompts.Render("read-first", b); got != want {
 		t.Errorf("got\n%s", got)
 	}
 	if got := fmt.Sprint(b.seen); got != "[{a.go of a.go} {lib/b.go of lib/b.go}]" {
@@ -82,7 +81,7 @@ three
 	if _, err := bringFiles(t.Context(), []string{"broken"}, files.readLines); err == nil {
 		t.Error("a container that is gone is no missing file")
 	}
-	if got := (broughtFiles{}).writeBrought(); got != "" {
+	if got := prompts.Render("read-first", broughtFiles{}); got != "" {
 		t.Errorf("%q", got)
 	}
 }
@@ -95,7 +94,7 @@ func TestFilesOfATicketAreBounded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := b.writeBrought()
+	text := prompts.Render("read-first", b)
 	if len(text) > maxBrought+1<<10 || len(b.seen) != 3 || len(b.shown) > 0 || strings.Count(text, "use offset=") != 3 ||
 		!strings.Contains(text, "(lines 1-81 of 200; use offset=82 to continue)") {
 		t.Errorf("%d bytes, %d files:\n%.300s", len(text), len(b.seen), text)
@@ -103,8 +102,8 @@ func TestFilesOfATicketAreBounded(t *testing.T) {
 	if !strings.Contains(text, "- 4 (not shown: the files below fill the room)\n") {
 		t.Errorf("%.300s", text)
 	}
-	if b, err = bringFiles(t.Context(), []string{"wide"}, files.readLines); err != nil || len(b.files) > 4<<10 ||
-		!strings.Contains(b.files, "bytes of this line left out") {
-		t.Errorf("%v, %d bytes", err, len(b.files))
+	if b, err = bringFiles(t.Context(), []string{"wide"}, files.readLines); err != nil || len(b.Files) > 4<<10 ||
+		!strings.Contains(b.Files, "bytes of this line left out") {
+		t.Errorf("%v, %d bytes", err, len(b.Files))
 	}
 }

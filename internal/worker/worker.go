@@ -53,25 +53,25 @@ func (w ticketWork) Brief(ctx context.Context, session *agentrun.Session) (agent
 	if session.Begun() {
 		return brief, nil // the journal has its first message
 	}
-	c := circumstances{branch: session.Sandbox.Prepared, answers: session.Clarifications}
+	c := circumstances{Branch: session.Sandbox.Prepared, Answers: session.Clarifications}
 	var err error
-	if c.project, err = w.projects.Advise(
+	if c.Project, err = w.projects.Advise(
 		ctx, session.Mirror, session.Task, session.Subtask.Planned.WriteSet); err != nil {
 		return brief, err
 	}
 	if c.merged, err = listMergedBefore(ctx, session.Mirror, session.Task, session.Claimed.From); err != nil {
 		return brief, err
 	}
-	if c.brought, err = bringFiles(ctx, session.Subtask.Planned.Context, session.Sandbox.Tools.ReadFile); err != nil {
+	if c.Brought, err = bringFiles(ctx, session.Subtask.Planned.Context, session.Sandbox.Tools.ReadFile); err != nil {
 		return brief, err
 	}
-	if c.earlier, err = loadEarlierWork(
+	if c.Earlier, err = loadEarlierWork(
 		ctx, session.Mirror, session.Task, session.Subtask, session.Claimed.From); err != nil {
 		return brief, err
 	}
 	brief.Text = ticketBrief(session.Task, session.Subtask, c)
-	brief.Seen = c.brought.seen
-	brief.Shown = c.brought.shown
+	brief.Seen = c.Brought.seen
+	brief.Shown = c.Brought.shown
 	return brief, nil
 }
 

@@ -10,7 +10,7 @@ import (
 func isBelow(name, room string) bool { return name == room || strings.HasPrefix(name, room+"/") }
 
 // belowCommands are the rooms that left the command line (docs/decisions/command-line.md).
-var belowCommands = []string{"surface/terminalio", "present/jqtemplate", "surface/officeaccess", "surface/foreground",
+var belowCommands = []string{"surface/terminalio", "surface/officeaccess", "surface/foreground",
 	"surface/background"}
 
 // TestOnlyCommandsKnowTheCommandLine: flags, arguments and help are for commands and for

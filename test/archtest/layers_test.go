@@ -38,7 +38,6 @@ office/attachment
 ecosystem/testreport
 present/view
 present/feed
-present/jqtemplate
 lib/safedir
 gitops/cleanfilter
 delivery/secretscan

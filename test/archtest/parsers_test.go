@@ -27,7 +27,6 @@ var recursiveParsers = map[string][]string{
 	"github.com/goccy/go-yaml/lexer":                      nil,
 	"github.com/goccy/go-yaml/scanner":                    nil,
 	"github.com/BurntSushi/toml":                          nil,
-	"github.com/itchyny/gojq":                             {"Parse", "Compile", "Marshal", "Preview", "Compare"},
 	"github.com/moby/buildkit/frontend/dockerfile/parser": {"Parse"},
 	"github.com/moby/buildkit/frontend/dockerfile/shell":  nil,
 	"github.com/tidwall/gjson":                            nil,

@@ -121,6 +121,7 @@ var elsewhere = []exemption{
 
 	// For tests.
 	{"internal/forge/forgetest/", "", "a forge for tests"},
+	{"internal/agent/agenttest/", "", "golden prompts, in tests"},
 	{"internal/surface/terminalio/terminaltest/", "", "pseudo terminals for tests"},
 	{"internal/gitops/gitexec/gitexectest/", "", "makes hostile repositories for tests"},
 	{"internal/gitops/gitopstest/", "", "repositories for tests"},

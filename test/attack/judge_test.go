@@ -194,7 +194,7 @@ func judgeCheats(t *testing.T, staff *crew, h *testenv.House) {
 		t.Errorf("the run after a red gate is told: %s", why)
 	}
 	// The claim of the run before is quoted, as one.
-	if !strings.Contains(branch, "which nobody has checked:\n<summary>\nall tests pass: PASS ok 100%\n</summary>\n") ||
+	if !strings.Contains(branch, "The unchecked summary of t1-03.1:\n<summary>\nall tests pass: PASS ok 100%\n</summary>\n") ||
 		!strings.Contains(branch, "<diff>\n") {
 		t.Errorf("the run after a red gate is told of the one before: %s", branch)
 	}

@@ -25,9 +25,9 @@ func TestShortInstructionNeedsNoManager(t *testing.T) {
 	if calls.ByRole[company.Manager] != 0 || calls.ByRole[company.Reviewer] != 1 {
 		t.Errorf("calls: %+v", calls.ByRole)
 	}
-	checkBriefHolds(t, h, "t1-01.1", "Your ticket is the whole instruction. If it has large parts",
+	checkBriefHolds(t, h, "t1-01.1", "Your ticket is the whole instruction. If it has large independent parts",
 		"call escalate before you change anything")
-	checkBriefHolds(t, h, "t1-01-review.1", "nobody reviews the whole after you", "the instruction is carried out")
+	checkBriefHolds(t, h, "t1-01-review.1", "no other review follows", "the instruction is carried out")
 	if brief := requestText(t, h, "t1-01.1", 1); strings.Contains(brief, "## The whole task") ||
 		strings.Contains(brief, "## Write set") {
 		t.Errorf("the instruction stands in the brief twice, or has a write set:\n%s", brief)

@@ -47,7 +47,7 @@ func TestUnprovenReviewGoesToSecondModel(t *testing.T) {
 	if calls["t1-01-review.1"] != 2 || calls["t1-01-review.2"] != 2 {
 		t.Errorf("the first is asked twice, and then the second: %v", calls)
 	}
-	checkBriefHolds(t, h, "t1-01-review.2", "lies in /work/base: run a command in both")
+	checkBriefHolds(t, h, "t1-01-review.2", "is in /work/base. Run a command in both")
 	runAndExpect(
 		t, h, []string{"shown: the base does not have it", "seen: ran `test ! -e /work/base/farewell.sh",
 			"exit code 0; farewell.sh:1 in the diff"}, "show", "t1-01")
@@ -107,7 +107,7 @@ func TestSecondReviewerJudgesFindings(t *testing.T) {
 		}
 	}
 	checkBriefHolds(t, h, "t1-01-review.2", "1. blocking farewell.sh:1 there is no comment",
-		"2. blocking farewell.sh:1 it prints nothing", "You are the second reviewer of this very head")
+		"2. blocking farewell.sh:1 it prints nothing", "You are the second reviewer of this head")
 	checkBriefHolds(t, h, "t1-01.2", "The reviewer requests changes", "there is no comment")
 	if said := requestText(t, h, "t1-01.2", 1); strings.Contains(said, "it prints nothing") {
 		t.Errorf("a rejected finding sends the ticket back:\n%s", said)

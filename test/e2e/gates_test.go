@@ -70,12 +70,12 @@ func TestRedBase(t *testing.T) {
 	if !strings.Contains(red.Text, "example.com/calc TestDouble") || strings.Contains(red.Text, "TestOld") {
 		t.Errorf("%+v", red)
 	}
-	checkBriefHolds(t, h, "t1-plan.1", "What these checks say of the base is not known yet.")
+	checkBriefHolds(t, h, "t1-plan.1", "The results of these checks on the base are not known yet.")
 	for _, run := range []string{"t1-01.1", "t1-01-review.1"} {
 		checkBriefHolds(t, h, run, "example.com/calc TestOld")
 	}
 	checkBriefHolds(t, h, "t1-01.2", "These fail, and did not on the base: example.com/calc TestDouble",
-		"## Your branch so far", "The summary of t1-01.1", "Break Double", "+++ b/triple_test.go")
+		"## Your branch so far", "The unchecked summary of t1-01.1", "Break Double", "+++ b/triple_test.go")
 	if n := h.Model.Calls().ByRun["t1-01-review.1"]; n != 1 {
 		t.Errorf("%d calls of the reviewer: what breaks a test is not reviewed", n)
 	}

@@ -91,7 +91,7 @@ func TestSubtaskComesAfter(t *testing.T) {
 	checkBriefHolds(t, h, "t1-01.1", "## Merged before you", "t1-03 Count (you come after it)", "files: created one.sh",
 		"summary: Add one")
 	if said := requestText(t, h, "t1-01.1", 1); strings.Count(said, "t1-02") != 1 ||
-		!strings.Contains(said, "leave that to them:\\n- t1-02: Wait (two.sh)") {
+		!strings.Contains(said, "leave them alone:\\n- t1-02: Wait (two.sh)") {
 		t.Errorf("a worker is told of a ticket that its branch does not have, or does not know that others do it:\n%s", said)
 	}
 	if said := requestText(t, h, "t1-plan.1", 2); !strings.Contains(said, "look at this once more") ||

@@ -47,7 +47,7 @@ func TestReplay(t *testing.T) {
 	mergeSecond(h, p, t, hold)
 	waitForSummary(t, p, 0)
 	checkBriefHolds(t, h, "t1-02-review.1", "## Changed outside of the write set",
-		"The ticket was to write farewell.sh, checks/farewell.sh.", `\ngreet.sh`)
+		"The write set is farewell.sh, checks/farewell.sh.", `\ngreet.sh`)
 	runAndExpect(t, h, []string{"beyond: greet.sh"}, "show", "t1-02")
 	head := h.Git(h.Origin, "rev-parse", integrationBranch(h, 1))
 	if err := h.Model.Close(); err != nil {

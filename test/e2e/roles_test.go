@@ -113,7 +113,7 @@ func TestReviewerNeverContent(t *testing.T) {
 	checkBriefHolds(t, h, "t1-01.2", "The reviewer requests changes", "farewell.sh:1: not like this")
 	checkBriefHolds(t, h, "t1-01-review.2", "Findings of the last review", "not like this")
 	checkBriefHolds(t, h, "t1-plan.1", "the reviewer still requests changes", "not like this",
-		`The last words of the worker of t1-01.3, which nobody has checked:\n<summary>\nRound 3`,
+		`The unchecked summary of its last run, t1-01.3:\n<summary>\nRound 3`,
 		`What its branch changes:`, `+# round 3\n+echo goodbye`)
 	if calls := h.Model.Calls().ByRun; calls["t1-01-review.3"] != 1 || calls["t1-01-review.4"] != 0 {
 		t.Errorf("calls: %v", calls)

@@ -28,7 +28,7 @@ func TestNothingToChange(t *testing.T) {
 	if s.Result != "COMPLETE" || s.PR != nil || !strings.Contains(s.Why, "Nothing to change: "+evidence) {
 		t.Errorf("%+v", s)
 	}
-	checkBriefHolds(t, h, "t1-01-review.1", "There is none: the author says", "Check each criterion", evidence)
+	checkBriefHolds(t, h, "t1-01-review.1", "It is empty: the author says", "Check each criterion", evidence)
 	if refs := h.Git(h.Origin, "for-each-ref", "--format=%(refname)"); strings.TrimSpace(refs) != "refs/heads/main" {
 		t.Errorf("the origin has %s", refs)
 	}

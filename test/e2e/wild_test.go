@@ -237,7 +237,7 @@ func TestPartOfARepository(t *testing.T) {
 	}
 	checkHolds(t, "the conversation", said, "no test changes with this work")
 	for _, want := range []string{"would write outside of the folders of the task",
-		`is outside of the folders of this task`, "kept to these folders"} {
+		`is outside of the folders of this task`, "limited to these folders"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("no model was told %q", want)
 		}

@@ -18,7 +18,7 @@ const (
 // mayGiveAway reports whether the work is large and others would do its parts: the request asks for
 // that, and the engineer has changed nothing yet.
 func (w work) mayGiveAway() bool {
-	return w.offers("escalate") && w.shows("large parts that do not need each other, call escalate") &&
+	return w.offers("escalate") && w.shows("large independent parts, call escalate") &&
 		w.hasLargeParts() &&
 		w.countCalls("edit_file", nil)+w.countCalls("write_file", nil) == 0
 }

@@ -234,7 +234,7 @@ func TestPlan(t *testing.T) {
 // An engineer who is asked to gives large free parts away before it changes anything, and whoever decides
 // plans them by its reason.
 func TestLargePartsAreGivenAway(t *testing.T) {
-	const brief = "Two repairs, please.\nIf it has large parts that do not need each other, call escalate before you " +
+	const brief = "Two repairs, please.\nIf it has large independent parts, call escalate before you " +
 		"change anything."
 	ask := func(cases []Case, text string, tools ...string) Call {
 		q := Request{Messages: []Message{{Role: "user", Content: text}}}

@@ -1,5 +1,5 @@
-// Package agenttest forges text of repositories and models. It also checks that prompts do not take such text
-// for their own.
+// Package agenttest compares prompts with golden files. It also forges text of repositories and models, and checks that
+// prompts do not take such text for their own.
 package agenttest
 
 import (

@@ -32,6 +32,7 @@ type HTTP struct {
 	seen     []string // "user:secret" of requests, in order; "" without a login
 	refuse   []int    // statuses for the next requests
 	redirect string
+	look     func() // called before each request is answered, or nil
 }
 
 // NewHTTPS starts a server with its own certificate.
@@ -108,6 +109,13 @@ func (h *HTTP) Redirect(to string) {
 	h.redirect = to
 }
 
+// Watch has look called before each request is answered from now on.
+func (h *HTTP) Watch(look func()) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.look = look
+}
+
 // Seen returns the user:secret of each request so far, or "" for requests without a login.
 func (h *HTTP) Seen() []string {
 	h.mu.Lock()
@@ -139,6 +147,12 @@ func (h *HTTP) authorize(r *http.Request) (status int, to string) {
 
 // ServeHTTP implements the smart protocol.
 func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	h.mu.Lock()
+	look := h.look
+	h.mu.Unlock()
+	if look != nil {
+		look()
+	}
 	status, to := h.authorize(r)
 	switch {
 	case to != "":

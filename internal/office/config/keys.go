@@ -9,9 +9,9 @@ import (
 // Key is a key of company.yaml as described by the schema.
 type Key struct {
 	Name    string // models.<profile>.adapter, workers.max
-	Type    string // text, list of texts, true or false, whole number, ...
+	Type    string // text, list, boolean, integer, ...
 	Default string // as written in company.yaml; may be empty
-	Allowed string // range, values or form; empty if the type is enough
+	Allowed string // range, values or form in a few words; empty if the type is enough
 	Doc     string
 }
 
@@ -21,16 +21,16 @@ func (k Key) Env() string {
 	return EnvName(name)
 }
 
-// typeNames are the names and forms of key types, for people.
+// typeNames are the names of key types, and their allowed values if the name is not enough.
 var typeNames = map[reflect.Type][2]string{
-	reflect.TypeFor[time.Duration](): {"time", durationForm},
-	reflect.TypeFor[Size]():          {"size", sizeForm},
-	reflect.TypeFor[AutoSize]():      {"size", "auto, or " + sizeForm},
-	reflect.TypeFor[USD]():           {"USD", usdForm},
-	reflect.TypeFor[USDCap]():        {"USD", "none, or " + usdForm},
-	reflect.TypeFor[TokenCap]():      {"tokens", "auto, none, or " + tokensForm},
-	reflect.TypeFor[TokenLimit]():    {"tokens", "none, or " + tokensForm},
-	reflect.TypeFor[Command]():       {"command", "auto, none, a line for the shell, or a list of arguments"},
+	reflect.TypeFor[time.Duration](): {"duration", ""},
+	reflect.TypeFor[Size]():          {"size", ""},
+	reflect.TypeFor[AutoSize]():      {"size", ""},
+	reflect.TypeFor[USD]():           {"USD", ""},
+	reflect.TypeFor[USDCap]():        {"USD", "USD, none"},
+	reflect.TypeFor[TokenCap]():      {"tokens", "tokens, auto, none"},
+	reflect.TypeFor[TokenLimit]():    {"tokens", "tokens, none"},
+	reflect.TypeFor[Command]():       {"command", "command, auto, none"},
 	reflect.TypeFor[*float64]():      {"number", ""},
 }
 
@@ -71,11 +71,11 @@ func newKey(name string, f reflect.StructField, values map[string]string) Key {
 	case ok:
 		key.Type, key.Allowed = known[0], known[1]
 	case f.Type.Kind() == reflect.Slice:
-		key.Type = "list of texts"
+		key.Type = "list"
 	case f.Type.Kind() == reflect.Bool:
-		key.Type = "true or false"
+		key.Type = "boolean"
 	case f.Type.Kind() == reflect.Int:
-		key.Type = "whole number"
+		key.Type = "integer"
 	case f.Type.Kind() == reflect.Float64:
 		key.Type = "number"
 	default:
@@ -84,15 +84,14 @@ func newKey(name string, f reflect.StructField, values map[string]string) Key {
 	low, high := f.Tag.Get("min"), f.Tag.Get("max")
 	switch {
 	case allowedWords(f.Tag) != nil || f.Tag.Get("check") != "":
-		key.Allowed = describeAllowed(f.Tag)
+		key.Allowed = describeForm(f.Tag)
 	case low != "" && low == high:
 		key.Allowed = low
 	case low != "":
-		bounds := low + " to " + high
+		key.Allowed = low + "–" + high
 		if f.Type == reflect.TypeFor[AutoSize]() {
-			bounds = "auto, or " + bounds
+			key.Allowed = "auto, " + key.Allowed
 		}
-		key.Allowed = bounds
 	}
 	return key
 }

@@ -9,8 +9,8 @@ import (
 // ReadablePaths sets the folders of the readable files, which are generated from the ledger. Both are relative to the
 // folder that contains .company/.
 type ReadablePaths struct {
-	Runtime string `yaml:"runtime" check:"place" doc:"folder of runs/ and state/: a folder per run, a file per task"`
-	Backlog string `yaml:"backlog" check:"place" doc:"folder of the tickets, a file per subtask"`
+	Runtime string `yaml:"runtime" check:"place" doc:"folder for runs/ and state/"`
+	Backlog string `yaml:"backlog" check:"place" doc:"folder for tickets"`
 }
 
 const (

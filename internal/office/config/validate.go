@@ -42,6 +42,14 @@ func describeAllowed(tag reflect.StructTag) string {
 	return "a text"
 }
 
+// describeForm describes the values of a text key in a few words, for docs/config.md.
+func describeForm(tag reflect.StructTag) string {
+	if form := textRules[tag.Get("check")].form; form != "" {
+		return form
+	}
+	return describeAllowed(tag)
+}
+
 // packageRegistries are the registries that deps.without may name. Debian's archives are missing because no image can
 // be built without them.
 var packageRegistries = []string{"go", "npm", "pypi", "crates", "packagist"}
@@ -62,6 +70,7 @@ func (c Config) ServiceNames() []string {
 
 // textRule is a check for a text, selected by the tag of its key.
 type textRule struct {
+	form    string // noun for docs, without plural s; empty if allowed is a list of values
 	allowed string
 	wrong   string // the message for an invalid text
 	good    func(string) bool
@@ -76,26 +85,27 @@ func init() { // avoids an initialization cycle
 		return func(s string) bool { return s == "" || good(s) }
 	}
 	textRules = map[string]textRule{
-		"http_url": {allowed: "an address such as https://api.example.com/v1, without user or password", check: checkURL},
-		"docker_host": {allowed: "an address such as unix:///run/user/1000/docker.sock or tcp://127.0.0.1:2376",
+		"http_url": {form: "URL",
+			allowed: "an address such as https://api.example.com/v1, without user or password", check: checkURL},
+		"docker_host": {form: "unix:// or tcp:// address", allowed: "an address such as unix:///run/user/1000/docker.sock or tcp://127.0.0.1:2376",
 			wrong: "is not the address of a Docker daemon", good: orEmpty(isDockerHost)},
-		"env_name": {allowed: "the name of an environment variable, such as OPENAI_API_KEY (never the key itself)",
+		"env_name": {form: "variable", allowed: "the name of an environment variable, such as OPENAI_API_KEY (never the key itself)",
 			wrong: "is not the name of a variable", good: orEmpty(envNameRE.MatchString)},
-		"image": {allowed: "auto, or an image by digest: name@sha256: and 64 hexadecimal digits",
+		"image": {form: "auto, name@sha256:digest", allowed: "auto, or an image by digest: name@sha256: and 64 hexadecimal digits",
 			wrong: "is not pinned by digest", good: func(s string) bool { return s == Auto || imageRE.MatchString(s) }},
-		"repo_file": {allowed: "a path from the root of the repository, such as Dockerfile or " +
+		"repo_file": {form: "path", allowed: "a path from the root of the repository, such as Dockerfile or " +
 			".devcontainer/devcontainer.json", wrong: "is not a path in a repository", good: orEmpty(isRepositoryPath)},
-		"listen": {allowed: "an address and a port, such as 127.0.0.1:8378", wrong: "is not an address and a port",
+		"listen": {form: "address:port", allowed: "an address and a port, such as 127.0.0.1:8378", wrong: "is not an address and a port",
 			good: orEmpty(func(s string) bool {
 				a, err := netip.ParseAddrPort(s)
 				return err == nil && a.Port() != 0
 			})},
-		"listen_any": {allowed: "an address and a port, such as 127.0.0.1:7777, or 127.0.0.1:0 for a free port",
+		"listen_any": {form: "address:port", allowed: "an address and a port, such as 127.0.0.1:7777, or 127.0.0.1:0 for a free port",
 			wrong: "is not an address and a port", good: orEmpty(func(s string) bool {
 				_, err := netip.ParseAddrPort(s)
 				return err == nil
 			})},
-		"command": {allowed: "a command of one line", wrong: "has an empty command",
+		"command": {form: "command", allowed: "a command of one line", wrong: "has an empty command",
 			good: func(s string) bool { return strings.TrimSpace(s) != "" }},
 		"service": {allowed: strings.Join(Services(), ", "), wrong: "is not a service that can be started",
 			good: func(s string) bool { return slices.Contains(Services(), s) }},
@@ -103,44 +113,46 @@ func init() { // avoids an initialization cycle
 			good: func(s string) bool { return slices.Contains(notifyWays, s) }},
 		"package_registry": {allowed: strings.Join(packageRegistries, ", "), wrong: "is not a registry that can be left out",
 			good: func(s string) bool { return slices.Contains(packageRegistries, s) }},
-		"registry": {allowed: "a host such as npm.example.com or npm.example.com:8443: no scheme, user or path",
+		"registry": {form: "host", allowed: "a host such as npm.example.com or npm.example.com:8443: no scheme, user or path",
 			wrong: "is not a host", good: func(s string) bool {
 				u, err := url.Parse("https://" + s)
 				return err == nil && u.Host == s && u.Hostname() != "" && strings.ToLower(s) == s
 			}},
-		"host_port": {allowed: "a name such as company.example.com or company.example.com:8443, in small letters: no " +
+		"host_port": {form: "host", allowed: "a name such as company.example.com or company.example.com:8443, in small letters: no " +
 			"scheme, user or path", wrong: "is not a name that a browser can be sent to", good: func(s string) bool {
 			u, err := url.Parse("https://" + s)
 			return err == nil && u.Host == s && u.Hostname() != "" && strings.ToLower(s) == s && !strings.ContainsAny(s, "*%")
 		}},
-		"package": {allowed: "the name of a package such as better-sqlite3 or \"@scope/name\": no version",
+		"package": {form: "package", allowed: "the name of a package such as better-sqlite3 or \"@scope/name\": no version",
 			wrong: "is not the name of a package", good: packageRE.MatchString},
-		"branch": {allowed: "a branch name", wrong: "is not a branch name",
+		"branch": {form: "auto, branch", allowed: "a branch name", wrong: "is not a branch name",
 			good: func(s string) bool { return s == Auto || isBranchName(s) }},
-		"target": {allowed: "a branch name such as develop or feature/company, but not main or master", check: checkTarget},
-		"remote": {allowed: "the name of a remote, such as origin", wrong: "is not the name of a remote",
+		"target": {form: "branch",
+			allowed: "a branch name such as develop or feature/company, but not main or master", check: checkTarget},
+		"remote": {form: "name", allowed: "the name of a remote, such as origin", wrong: "is not the name of a remote",
 			good: remoteRE.MatchString},
-		"author": {allowed: "Name <mail@example.com>", wrong: "is not an author", good: orEmpty(authorRE.MatchString)},
-		"file": {allowed: "the absolute path of a file", wrong: "is not the path of a file",
+		"author": {form: "Name <mail>",
+			allowed: "Name <mail@example.com>", wrong: "is not an author", good: orEmpty(authorRE.MatchString)},
+		"file": {form: "absolute path", allowed: "the absolute path of a file", wrong: "is not the path of a file",
 			good: orEmpty(func(s string) bool { return filepath.IsAbs(s) && filepath.Clean(s) == s })},
-		"folder": {allowed: "a folder of the repository such as services/api: no / in front, no .., no wildcard",
+		"folder": {form: "folder", allowed: "a folder of the repository such as services/api: no / in front, no .., no wildcard",
 			wrong: "is not a folder of the repository", good: func(s string) bool {
 				return s != "" && s != "." && filepath.IsLocal(s) && filepath.Clean(s) == s &&
 					!strings.ContainsAny(s, "*?[\\\"\n") && !strings.HasPrefix(s, "-") && !strings.HasPrefix(s, ":")
 			}},
-		"place": {allowed: "a folder beside .company/ such as runtime: no / in front, no .., no name that begins with a dot",
+		"place": {form: "folder", allowed: "a folder beside .company/ such as runtime: no / in front, no .., no name that begins with a dot",
 			wrong: "is not a folder for readable files", good: IsReadablePlace},
-		"glob": {allowed: "a glob such as internal/secret/**", check: func(s string) error {
+		"glob": {form: "glob", allowed: "a glob such as internal/secret/**", check: func(s string) error {
 			if _, err := glob.Parse(s); err != nil {
 				return &valueError{"cannot be read (" + err.Error() + ")", textRules["glob"].allowed}
 			}
 			return nil
 		}},
-		"generate": {allowed: generateForm, check: func(s string) error {
+		"generate": {form: "rule", allowed: generateForm, check: func(s string) error {
 			_, _, err := ParseGenerate(s)
 			return err
 		}},
-		"label": {allowed: "a label of up to 50 characters, without a comma", wrong: "is not a label",
+		"label": {form: "label", allowed: "a label of up to 50 characters, without a comma", wrong: "is not a label",
 			good: func(s string) bool {
 				return strings.TrimSpace(s) != "" && utf8.RuneCountInString(s) <= 50 && !strings.ContainsAny(s, ",\n\t")
 			}},

@@ -92,8 +92,8 @@ func TestCompanyLogLevel(t *testing.T) {
 	if after, err := os.ReadFile(file); err != nil || !bytes.Equal(after, before) {
 		t.Errorf("%s, %v", after[len(before):], err)
 	}
-	if r := o.Run(t.Context(), execute, "config", "show", "--jq",
-		`.values[] | select(.key == "log.level") | .value, .origin`); r.Out != "\"error\"\nCOMPANY_LOG_LEVEL\n" {
-		t.Errorf("%+v", r)
+	if got := renderJSON(t, o.Run(t.Context(), execute, "config", "show", "-o", "json"),
+		`{{range .values}}{{if eq .key "log.level"}}{{.value}} {{.origin}}{{end}}{{end}}`); got != `"error" COMPANY_LOG_LEVEL` {
+		t.Error(got)
 	}
 }

@@ -60,7 +60,6 @@ func TestHostileTextOnATerminal(t *testing.T) {
 		"status", "status -v", "status t1", "list", "show t1", "show t1 -v", "show t1-01", "show t1-02", "show t1-02.1",
 		"show t2", "feed", "feed -v", "feed t1", "plan show t1", "agents", "costs", "budget t1",
 		"project list", "tell t1-02 " + steering, "show " + steering, steering, "show t1 -o json", "feed -o json",
-		"status --jq .", "list --template {{.}}",
 	} {
 		args := strings.Split(line, " ")
 		if at := strings.Index(line, "\x1b"); at > 0 {

@@ -38,9 +38,10 @@ func TestPauseOfASubtask(t *testing.T) {
 		!strings.Contains(r.Out, "\n  paused: company resume t1-02\n") {
 		t.Errorf("%s", r.Out)
 	}
-	if r := command("show", "t1", "--template",
-		`{{.task.paused}} {{.task.paused_subtasks | join " "}}{{range .task.plan}} {{.paused}}{{end}}`); r.Out != "false t1-02 false true" {
-		t.Errorf("%+v", r)
+	if got := renderJSON(t, command("show", "t1", "-o", "json"),
+		`{{.task.paused}} {{.task.paused_subtasks | json}}{{range .task.plan}} {{.paused}}{{end}}`); got !=
+		`false ["t1-02"] false true` {
+		t.Error(got)
 	}
 	if r := command("pause", string(other), "t1-01", "-o",
 		"json"); r.Out != `{"paused":["t2"],"paused_subtasks":["t1-01"],"schema_version":1}`+"\n" {

@@ -124,9 +124,6 @@ func newRoot(env *command.Environment) *cobra.Command {
 		"git `checkout` to work on (default: the current one); submit also takes a repository URL")
 	f.StringVarP(&env.Output, "output", "o", "text", "output `format`: text or json")
 	f.BoolVar(&env.JSON, "json", false, "same as -o json")
-	f.StringVar(&env.Template, "template", "",
-		"format the JSON result with a Go `template`: --template '{{.task}}'")
-	f.StringVar(&env.Query, "jq", "", "filter the JSON result with a jq `expression`: --jq .task")
 	f.BoolVarP(&env.Quiet, "quiet", "q", false, "print no progress")
 	f.BoolVarP(&env.Verbose, "verbose", "v", false, "print error details, and the log on stderr")
 	f.BoolVar(&env.NoColor, "no-color", false, "disable colour")

@@ -15,7 +15,6 @@ import (
 	"log/slog"
 
 	"company/internal/present/feed"
-	"company/internal/present/jqtemplate"
 )
 
 // Console holds the streams of a process and their settings. All fields except the streams and
@@ -26,15 +25,14 @@ type Console struct {
 	LookupEnv func(string) (string, bool)
 	Environ   []string // all variables, nil if only LookupEnv is used
 
-	Output  string           // text | json
-	Shape   jqtemplate.Shape // shape of JSON results, nil for no change
-	Quiet   bool             // no progress
-	Verbose bool             // print details of errors, and the log
+	Output  string // text | json
+	Quiet   bool   // no progress
+	Verbose bool   // print details of errors, and the log
 	NoColor bool
 	NoInput bool // ask no questions
 	Yes     bool // approve questions before work begins
 
-	Lifetime context.Context // lifetime of the process's work; also limits jq expressions
+	Lifetime context.Context // lifetime of the process's work
 
 	Log      *slog.Logger
 	keyboard *Keyboard     // of In, after the first question

@@ -14,12 +14,8 @@ import (
 	"company/internal/present/termtext"
 )
 
-// PrintJSON prints a value as one line of JSON. A result on stdout is shaped by --jq or
-// --template.
+// PrintJSON prints a value as one line of JSON.
 func (con *Console) PrintJSON(w io.Writer, v any) error {
-	if con.Shape != nil && w == con.Out {
-		return con.Shape.Print(con.Lifetime, w, IsTerminal(w), v)
-	}
 	var text bytes.Buffer
 	enc := json.NewEncoder(&text)
 	enc.SetEscapeHTML(false)

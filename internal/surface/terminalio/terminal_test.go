@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"company/internal/lib/safetext"
-	"company/internal/present/jqtemplate"
 	"company/internal/surface/terminalio/terminaltest"
 )
 
@@ -34,23 +33,6 @@ func TestCanPrompt(t *testing.T) {
 		if got := tc.con.CanPrompt(); got != tc.want {
 			t.Errorf("%s: %v", name, got)
 		}
-	}
-}
-
-// A result for a person's eyes is safe and indented, in the shape that was asked for.
-func TestShapedResultOnATerminal(t *testing.T) {
-	person, tty := terminaltest.OpenPTY(t)
-	shape, err := jqtemplate.ParseQuery(`.title, {a: [.title]}, "end"`)
-	if err != nil {
-		t.Fatal(err)
-	}
-	con := &Console{Out: &Stdout{W: tty}, Output: "json", Shape: shape, Lifetime: t.Context()}
-	if err := con.PrintJSON(con.Out, map[string]any{"title": "red \x1b[31m"}); err != nil {
-		t.Fatal(err)
-	}
-	want := "red \\x1b[31m\n{\n  \"a\": [\n    \"red \\\\x1b[31m\"\n  ]\n}\nend\n"
-	if shown := terminaltest.ReadToPrompt(t, person, "end\r\n"); shown != want {
-		t.Errorf("%q, want %q", shown, want)
 	}
 }
 

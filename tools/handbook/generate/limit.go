@@ -23,19 +23,17 @@ const (
 	duration
 )
 
-// limit is one built-in limit: a constant of a package, and what people need to
-// know of it.
+// limit is a fixed limit that users can meet. Its value is a constant of a package.
 type limit struct {
 	area   string
 	room   string // package below internal/
 	name   string // its constant
 	unit   unit
 	what   string
-	beyond string // what happens beyond it
+	beyond string // effect when it is exceeded
 }
 
-// renderLimits is a table for each area of limits, with the values that the
-// constants have.
+// renderLimits renders a table for each area, with the values of the constants.
 func renderLimits(root string) (string, error) {
 	v := newConstants(root)
 	var b strings.Builder
@@ -55,9 +53,9 @@ func renderLimits(root string) (string, error) {
 			}
 			area = l.area
 			b.WriteString("## " + area + "\n\n")
-			writeHead(&b, "limit", "value", "beyond it", "constant")
+			writeHead(&b, "limit", "value", "if exceeded")
 		}
-		writeRow(&b, l.what, text, l.beyond, quoteCode(l.room+"."+l.name))
+		writeRow(&b, l.what, text, l.beyond)
 	}
 	return b.String(), nil
 }
@@ -79,6 +77,9 @@ func (u unit) render(v constant.Value) (string, error) {
 		text := time.Duration(n).String()
 		if strings.HasSuffix(text, "m0s") {
 			text = strings.TrimSuffix(text, "0s")
+		}
+		if strings.HasSuffix(text, "h0m") {
+			text = strings.TrimSuffix(text, "0m")
 		}
 		return text, nil
 	}

@@ -2,11 +2,11 @@ package generate
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
-	"fmt"
-	"maps"
 	"net/http"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/invopop/jsonschema"
@@ -38,7 +38,7 @@ type (
 // their types. Fields of answers may be added, so an answer may hold more than it names; what
 // a request holds must be named.
 func OpenAPI(root string) ([]byte, error) {
-	answers := []Shape{{Name: "problem", Doc: "an error (RFC 9457) with the company's code", Example: api.Problem{}}}
+	answers := []Shape{{Name: "problem", Doc: "error (RFC 9457) with a code", Example: api.Problem{}}}
 	for _, r := range api.Routes() {
 		if t := reflect.TypeOf(r.Body); t != nil && !isCommand(r) {
 			answers = append(answers, Shape{Name: nameAnswer(t), Example: r.Body})
@@ -66,21 +66,20 @@ func OpenAPI(root string) ([]byte, error) {
 		"openapi": "3.1.0",
 		"info": schema{
 			"title": "company", "version": "1",
-			"description": "The API of an office. Every answer has the header Office-Time: the office's time, which may be " +
-				"another than the wall clock's. docs/api.md tells the rest.",
-			"license": schema{"name": "Apache-2.0", "identifier": "Apache-2.0"},
+			"description": "API of an office. Each answer has the office's time in the header Office-Time. See docs/api.md.",
+			"license":     schema{"name": "Apache-2.0", "identifier": "Apache-2.0"},
 		},
 		"servers": []schema{
-			{"url": "http://office/api/v1", "description": "the office's Unix socket, as company status names it; no token"},
+			{"url": "http://office/api/v1", "description": "the office's Unix socket; no token"},
 			{"url": "http://127.0.0.1:7777/api/v1",
-				"description": "serve.listen of company serve; each request but POST session has a token"},
+				"description": "serve.listen of company serve; all requests except POST session need a token"},
 		},
 		"security": []schema{{}, {"token": []string{}}},
 		"paths":    describePaths(),
 		"components": schema{
 			"schemas": defs, "responses": schema{"problem": describeProblem()},
 			"securitySchemes": schema{"token": schema{"type": "http", "scheme": "bearer",
-				"description": "of POST session, or that of serve.token_env"}},
+				"description": "from POST session or serve.token_env"}},
 		},
 	}, "", "  ")
 	if err != nil {
@@ -95,9 +94,9 @@ func OpenAPI(root string) ([]byte, error) {
 func mapOpenShape(t reflect.Type) *jsonschema.Schema {
 	switch t {
 	case reflect.TypeFor[company.Pull]():
-		return &jsonschema.Schema{Type: "object", Description: "as the ledger has it: its fields change with the version"}
+		return &jsonschema.Schema{Type: "object", Description: "as in the ledger; fields may change with the version"}
 	case reflect.TypeFor[json.RawMessage]():
-		return &jsonschema.Schema{Description: "JSON of any shape"}
+		return &jsonschema.Schema{Description: "any JSON"}
 	}
 	return nil
 }
@@ -130,8 +129,7 @@ func addCommands(root string, defs jsonschema.Definitions) error {
 			return "command." + nameAnswer(t)
 		}}
 	envelope := &jsonschema.Schema{
-		Description: "a command on its way: its kind and its fields. The id, here or in Idempotency-Key, makes a repeat " +
-			"harmless"}
+		Description: "a command: its kind and its fields. The id, here or in Idempotency-Key, makes a repeat harmless"}
 	for _, k := range api.CommandKinds() {
 		t := reflect.TypeOf(k.Example)
 		for name, def := range r.ReflectFromType(t).Definitions {
@@ -144,8 +142,8 @@ func addCommands(root string, defs jsonschema.Definitions) error {
 		def.Description, def.Required = k.Summary, k.Required
 		one := &jsonschema.Schema{Type: "object", Required: []string{"kind", "command"},
 			AdditionalProperties: jsonschema.FalseSchema, Properties: jsonschema.NewProperties()}
-		one.Properties.Set("id", &jsonschema.Schema{Type: "string", Description: "of the sender's choice, the same for a " +
-			"repeat"})
+		one.Properties.Set("id", &jsonschema.Schema{Type: "string",
+			Description: "chosen by the sender; the same for a repeat"})
 		one.Properties.Set("kind", &jsonschema.Schema{Const: k.Name})
 		one.Properties.Set("command", &jsonschema.Schema{Ref: "#/$defs/command." + k.Name})
 		envelope.OneOf = append(envelope.OneOf, one)
@@ -193,7 +191,7 @@ func allowEmpty(
 // addCodes lists the codes of errors in the schema of a problem.
 func addCodes(problem *jsonschema.Schema) {
 	code, _ := problem.Properties.Get("code")
-	code.Description = "docs/errors.md explains each"
+	code.Description = "see docs/errors.md"
 	for _, g := range company.ErrorGuides() {
 		code.Enum = append(code.Enum, string(g.Code))
 	}
@@ -231,16 +229,16 @@ func describeRoute(r api.Route) schema {
 	answers := schema{"200": good, "default": schema{"$ref": "#/components/responses/problem"}}
 	switch {
 	case r.Stream:
-		header("Last-Event-ID", "number of the last event that the client has; the stream goes on behind it")
+		header("Last-Event-ID", "last received event; the stream continues after it")
 		good["content"] = schema{
 			"text/event-stream": schema{"schema": schema{"type": "string",
 				"description": "the data of each event is one object of " + nameAnswer(reflect.TypeOf(r.Answer)) +
-					"; the last event of a whole stream is named end"},
+					"; a complete stream ends with the event end"},
 				"x-event": schema{"$ref": "#/$defs/" + nameAnswer(reflect.TypeOf(r.Answer))}}}
 	case r.Method == http.MethodGet:
-		header("If-None-Match", "the ETag of an earlier answer: 304 where it still holds")
+		header("If-None-Match", "ETag of an earlier answer; 304 if it is unchanged")
 		good["headers"] = schema{"ETag": schema{"description": "of this answer", "schema": schema{"type": "string"}}}
-		answers["304"] = schema{"description": "the client has this answer"}
+		answers["304"] = schema{"description": "unchanged"}
 		if r.Media != nil {
 			good["content"] = describeMedia(r.Media)
 			break
@@ -251,7 +249,7 @@ func describeRoute(r api.Route) schema {
 	}
 	if _, ok := r.Body.(view.Submission); ok || r.Keyed || isCommand(r) {
 		header("Idempotency-Key",
-			"the command's id: with the same key it is done once, and another command under it is E_CONFLICT")
+			"id of the command: it is executed once; another command with the same key is E_CONFLICT")
 	}
 	if r.Body != nil {
 		op["requestBody"] = schema{"required": true,
@@ -311,54 +309,45 @@ func describeAnswer(answer any) schema {
 }
 
 func describeProblem() schema {
-	return schema{"description": "an error, and no effect",
+	return schema{"description": "error; nothing was changed",
 		"content": schema{"application/problem+json": schema{"schema": schema{"$ref": "#/$defs/problem"}}}}
 }
 
-// renderRoutes is the table of the routes for docs/api.md.
+// renderRoutes renders the table of the routes for docs/api.md.
 func renderRoutes() string {
 	var b strings.Builder
-	writeHead(&b, "request", "is", "with")
+	writeHead(&b, "request", "answer or action")
 	for _, r := range api.Routes() {
-		var with []string
+		text := r.Summary
 		for _, p := range r.Query {
-			text := quoteCode("?"+p.Name+"=") + " " + p.Doc
-			if p.Many {
-				text += " (again and again)"
-			}
-			with = append(with, text)
+			text += "; " + quoteCode("?"+p.Name+"=") + " " + p.Doc
 		}
-		writeRow(&b, quoteCode(r.Method+" "+r.Path), r.Summary, strings.Join(with, "; "))
+		writeRow(&b, quoteCode(r.Method+" "+r.Path), text)
 	}
 	return b.String()
 }
 
-// renderCommands is the table of the commands for docs/api.md.
+// renderCommands renders the table of the commands for docs/api.md.
 func renderCommands() string {
 	var b strings.Builder
-	writeHead(&b, "kind", "does", "fields")
+	writeHead(&b, "kind", "action", "required fields")
 	for _, k := range api.CommandKinds() {
-		required := map[string]bool{}
-		for _, name := range k.Required {
-			required[name] = true
-		}
 		var fields []string
-		for _, f := range reflect.VisibleFields(reflect.TypeOf(k.Example)) {
-			key, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-			if key == "" {
-				key = f.Name
+		for _, name := range k.Required {
+			if !hasField(reflect.TypeOf(k.Example), name) {
+				panic("the command " + k.Name + " has no field " + name)
 			}
-			text := quoteCode(key)
-			if required[key] {
-				text = fmt.Sprintf("**%s**", text)
-				delete(required, key)
-			}
-			fields = append(fields, text)
-		}
-		for name := range maps.Keys(required) {
-			panic("the command " + k.Name + " has no field " + name)
+			fields = append(fields, quoteCode(name))
 		}
 		writeRow(&b, quoteCode(k.Name), k.Summary, strings.Join(fields, " "))
 	}
 	return b.String()
+}
+
+// hasField reports whether a command has a field in JSON.
+func hasField(t reflect.Type, name string) bool {
+	return slices.ContainsFunc(reflect.VisibleFields(t), func(f reflect.StructField) bool {
+		key, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		return cmp.Or(key, f.Name) == name
+	})
 }

@@ -118,9 +118,12 @@ func fillRegions(text string, parts map[string]func() (string, error)) (string, 
 	}
 }
 
-// writeRow writes one row of a table in Markdown.
+// writeRow writes one row of a table in Markdown. It escapes < in cells without code, where it would begin a tag.
 func writeRow(b *strings.Builder, cells ...string) {
 	for _, cell := range cells {
+		if !strings.Contains(cell, "`") {
+			cell = strings.ReplaceAll(cell, "<", "\\<")
+		}
 		b.WriteString("| ")
 		b.WriteString(strings.ReplaceAll(strings.ReplaceAll(cell, "|", "\\|"), "\n", " "))
 		b.WriteByte(' ')

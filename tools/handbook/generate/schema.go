@@ -13,10 +13,10 @@ import (
 // schemaFile is the published schema of all shapes.
 const schemaFile = "docs/schemas/output.schema.json"
 
-// renderShapes is the table of the commands and the definitions of their output.
+// renderShapes renders the table of the commands and the definitions of their output.
 func renderShapes(shapes []Shape) string {
 	var b strings.Builder
-	writeHead(&b, "command", "prints", "definition")
+	writeHead(&b, "command", "definition")
 	for _, s := range shapes {
 		commands := make([]string, len(s.Commands))
 		for i, c := range s.Commands {
@@ -25,7 +25,7 @@ func renderShapes(shapes []Shape) string {
 				commands[i] = c
 			}
 		}
-		writeRow(&b, strings.Join(commands, ", "), s.Doc, quoteCode("#/$defs/"+s.Name))
+		writeRow(&b, strings.Join(commands, ", "), quoteCode(s.Name))
 	}
 	return b.String()
 }
@@ -55,8 +55,8 @@ func OutputSchema(root string, strict bool) ([]byte, error) {
 		return nil, err
 	}
 	text, err := json.MarshalIndent(&jsonschema.Schema{
-		Version: jsonschema.Version, Title: "What company prints with -o json", Definitions: defs,
-		Description: "The output of each command is one definition; docs/json.md says which.",
+		Version: jsonschema.Version, Title: "Output of company -o json", Definitions: defs,
+		Description: "Each command prints one definition. See docs/json.md.",
 	}, "", "  ")
 	return append(text, '\n'), err
 }

@@ -8,7 +8,6 @@ import (
 	"fmt"
 
 	"company/internal/company"
-	"company/internal/present/jqtemplate"
 	"company/internal/surface/officeaccess"
 	"company/internal/surface/terminalio"
 )
@@ -25,10 +24,7 @@ type Environment struct {
 	*terminalio.Console
 	*officeaccess.Entrance
 
-	JSON     bool
-	Template string // Go template for the result; implies JSON
-	Query    string // jq expression for the result; implies JSON
-
+	JSON        bool
 	ReportsWork bool // the result reports work and must not be lost
 
 	SummaryBlock bool // print summaries of tasks as blocks on a terminal, too
@@ -45,23 +41,8 @@ func (env *Environment) NameSlowStep(what string) (done func()) {
 }
 
 // ApplyFlags validates and applies the flags that all commands share.
-func (env *Environment) ApplyFlags() (err error) {
-	switch {
-	case env.Template != "" && env.Query != "":
-		if _, err := jqtemplate.ParseTemplate(env.Template); err != nil {
-			return err
-		}
-		env.JSON = true
-		return company.E(company.EUsage, "--jq and --template cannot be used together").Fix("use one of them")
-	case env.Template != "":
-		env.Shape, err = jqtemplate.ParseTemplate(env.Template)
-	case env.Query != "":
-		env.Shape, err = jqtemplate.ParseQuery(env.Query)
-	}
-	if err != nil {
-		return err
-	}
-	if env.JSON = env.JSON || env.Shape != nil; env.JSON {
+func (env *Environment) ApplyFlags() error {
+	if env.JSON {
 		env.Output = "json"
 	}
 	if env.Output != "text" && env.Output != "json" {
