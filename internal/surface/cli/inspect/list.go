@@ -18,8 +18,7 @@ func NewList(env *command.Environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "list", Short: "List tasks, newest first",
 		Example: "  company list\n  company list --tag api --priority high\n  company list --state failed -n 20\n  company " +
-			"list --state open,paused -o json\n  company list --template '{{range .tasks}}{{.id}} " +
-			"{{.status}}{{\"\\n\"}}{{end}}'",
+			"list --state open,paused -o json | jq -r '.tasks[].id'",
 		Long: `Lists the tasks of the office. --state takes states as company status shows them
 (done, "needs you"), statuses as in -o json, or open, ended, paused. A task matches
 if it has any of the given states, any of the given priorities and all given tags.`,

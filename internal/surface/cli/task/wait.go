@@ -27,7 +27,7 @@ func NewWait(env *command.Environment) *cobra.Command {
 		Use: "wait <task>...", Short: "Wait until tasks end or need you",
 		Example: `  company wait t12
   company wait t12 t13 --timeout 30m
-  id=$(company submit --detach --template '{{.task}}' "…") && company wait "$id"`,
+  id=$(company submit --detach -o json "…" | jq -r .task) && company wait "$id"`,
 		Long: `Waits until each task has ended or cannot continue by itself: it waits for your
 answer, it is paused, the office is stopped, or no company is running. Prints a summary
 of each task, but no feed. It never starts work or answers questions.
