@@ -133,7 +133,7 @@ func (r PullReview) checkMergeHere(ctx context.Context, task *company.Task, git 
 			"the base must be checked out", in+"git switch "+shellquote.Quote(task.PR.Base))
 	}
 	if _, err := git.readOutput(ctx, "rev-parse", "-q", "--verify", "MERGE_HEAD"); err == nil {
-		return refuse("a merge is in progress in  "+git.Dir, "a second one would replace it",
+		return refuse("a merge is in progress in "+git.Dir, "a second one would replace it",
 			in+"git merge --continue, or git merge --abort")
 	}
 	changed, err := git.readOutput(ctx, "status", "--porcelain", "--untracked-files=no")

@@ -68,7 +68,8 @@ func Replay(ctx context.Context, options ReplayOptions) (report *replay.Report, 
 	}
 	dir, err := os.MkdirTemp("", replayFolders)
 	if err != nil {
-		return nil, company.E(company.EConfig, "cannot create a folder for the replay").Wrap(err).Fix("free space in " + os.TempDir())
+		return nil, company.E(company.EConfig, "cannot create a folder for the replay").Wrap(err).
+			Fix("free space in " + os.TempDir())
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	if options.Pack != nil {

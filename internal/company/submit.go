@@ -107,7 +107,8 @@ func (c Submit) decide(state *State, meta Meta) ([]Event, error) {
 		case err != nil:
 			return nil, err
 		case lead.Project.ID != c.Project.ID:
-			return nil, E(EInvalid, string(c.Follows)+" belongs to another project").Fix("run company inside " + lead.Project.Path)
+			return nil, E(EInvalid, string(c.Follows)+" belongs to another project").
+				Fix("run company inside " + lead.Project.Path)
 		case c.Base != "":
 			return nil, E(EInvalid, "a follow-up starts from its pull request").Fix("leave --base out")
 		}

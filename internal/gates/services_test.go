@@ -149,7 +149,7 @@ func TestServiceThatCannotStart(t *testing.T) {
 	}
 	const want = `error[E_GATES]: the service postgres did not start: exit status 1
   why:  [the end of its log] | LOG: starting PostgreSQL | FATAL: could not load library pg_audit.so
-  fix:  give it what its log asks for (workers.memory, workers.disk, container.setup), or take it out of gates.services
+  fix:  give it what its log requires (workers.memory, workers.disk, container.setup), or remove it from gates.services
   then: the president is asked
 `
 	for name, err := range map[string]error{"the gate": judged, "a worker": worked} {

@@ -205,7 +205,8 @@ func authError(message string) *company.Error {
 func (s *Store) checkKey() error {
 	p := s.cfg.DeployKey
 	if p == "" {
-		return authError("there is no deploy key").Because("git.credential is deploy_key, but git.deploy_key_file is not set").
+		return authError("there is no deploy key").
+			Because("git.credential is deploy_key, but no git.deploy_key_file is set").
 			Fix("set git.deploy_key_file to the path of the private key")
 	}
 	fi, err := os.Stat(p)

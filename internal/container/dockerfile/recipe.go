@@ -160,7 +160,8 @@ func (s Source) checkSyntax() error {
 	if len(at) > 0 {
 		line = at[0].Start.Line
 	}
-	return s.refuse(line, "# syntax="+name+" is not supported").Because("it names a program that would translate the file").
+	return s.refuse(line, "# syntax="+name+" is not supported").
+		Because("it names a program that would translate the file").
 		Fix("use Docker's own syntax (docker/dockerfile:1), or remove the line")
 }
 

@@ -248,7 +248,7 @@ func (c *treeCopy) copyEntry(header *tar.Header, r io.Reader) error {
 	}
 	to.Path = strings.TrimPrefix(to.Path, "/")
 	if c.files++; c.files > maxDepFiles {
-		return company.E(company.EImage, fmt.Sprintf("the project's %s packages have more than %d files", c.in.Layer, maxDepFiles)).
+		return company.E(company.EImage, fmt.Sprintf("the project's %s packages exceed %d files", c.in.Layer, maxDepFiles)).
 			Fix("set container.deps: off")
 	}
 	switch header.Typeflag {

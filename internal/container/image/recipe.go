@@ -168,7 +168,7 @@ func sizeBlobs(ctx context.Context, repo Repo, files []placedFile) ([]int, error
 		}
 		if total += sizes[i]; sizes[i] > maxCopiedFile || total > maxCopied || len(files) > maxCopiedFiles {
 			return nil, company.E(company.EImage, "the files that a Dockerfile copies are too many or too large").
-				Because(fmt.Sprintf("the limits are %d MiB per file, %d MiB and %d files in total", maxCopiedFile>>20, maxCopied>>20,
+				Because(fmt.Sprintf("the limits are %d MiB a file, %d MiB and %d files in all", maxCopiedFile>>20, maxCopied>>20,
 					maxCopiedFiles)).
 				Fix("copy what the steps need, or list the others in .dockerignore").NeedsPerson()
 		}

@@ -134,7 +134,7 @@ func checkToolchains(names []string) error {
 	for i, n := range names {
 		if !slices.Contains(known, n) {
 			return company.E(company.EInvalid, fmt.Sprintf("unknown toolchain %q", n)).
-				Fix("known toolchains:  " + strings.Join(known, ", "))
+				Fix("known toolchains: " + strings.Join(known, ", "))
 		}
 		if slices.Contains(names[:i], n) {
 			return company.E(company.EInvalid, fmt.Sprintf("the toolchain %q is requested twice", n))

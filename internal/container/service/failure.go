@@ -44,7 +44,7 @@ func StartError(text string) error {
 	reason := strings.Join(lines[max(0, len(lines)-shownLines):], " | ")
 	fault := company.E(company.EGates, "the service "+safetext.EscapeLine(first, 200)).
 		Because(safetext.EscapeLine(reason, 600)).
-		Fix("give it what its log requires (workers.memory, workers.disk, container.setup), or remove it from  " +
+		Fix("give it what its log requires (workers.memory, workers.disk, container.setup), or remove it from " +
 			"gates.services").NeedsPerson()
 	fault.Details = safetext.Strip(text)
 	return fault

@@ -46,7 +46,8 @@ func (Ecosystem) CheckForm(_ string, text []byte) error {
 	}
 	format, ok := formatOf(root)
 	if !ok {
-		return fmt.Errorf("unsupported lockfileVersion %q: must be 5, 6 or 9", safetext.Cut(root.TextOf("lockfileVersion"), 100))
+		return fmt.Errorf("unsupported lockfileVersion %q: must be 5, 6 or 9",
+			safetext.Cut(root.TextOf("lockfileVersion"), 100))
 	}
 	for _, section := range root.Nodes {
 		isList := section.Key() == "packages" || section.Key() == "snapshots"

@@ -82,8 +82,8 @@ func (f lockForm) checkSharing(lock map[string]any, all []addressedPackage) erro
 	versions := f.listVersions(lock)
 	for _, pkg := range all {
 		if pkg.Version == "" && len(versions[canonicalName(pkg.Name)]) > maxSharing {
-			return fmt.Errorf("%q has more than %d versions with one list of files, which cannot be compared: lock again with a "+
-				"client that lists files for each version", pkg.Name, maxSharing)
+			return fmt.Errorf("%q has more than %d versions with one list of files, which cannot be compared: lock again with "+
+				"a client that lists files for each version", pkg.Name, maxSharing)
 		}
 	}
 	return nil

@@ -83,7 +83,8 @@ func (t Trust) Add(hash company.Hash, path string) error {
 	// Trusted would reject a list that is not a plain file of this user, so do not write to one.
 	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() || safedir.LinkCount(info) > 1 ||
 		!safedir.OwnedByUs(info) {
-		return fail(errors.Join(err, file.Close(), errors.New("it is not a plain file that you own, without hard links: "+t.path)))
+		return fail(errors.Join(err, file.Close(),
+			errors.New("it is not a plain file that you own, without hard links: "+t.path)))
 	}
 	// A short write in append mode does not mix with writes of other processes.
 	_, err = fmt.Fprintf(file, "%s %q\n", hash, path)

@@ -82,7 +82,7 @@ func TestTrustHost(t *testing.T) {
 		t.Fatal(err)
 	}
 	if code, _, errs := company(server.Host, "--fingerprint", keys[0].Fingerprint()); code != command.ExitError ||
-		!strings.Contains(errs, "another key") || !strings.Contains(errs, "--replace") {
+		!strings.Contains(errs, "differs from the accepted one") || !strings.Contains(errs, "--replace") {
 		t.Errorf("a changed key: %d %s", code, errs)
 	}
 	if code, _, errs := company(server.Host, "--fingerprint", keys[0].Fingerprint(),

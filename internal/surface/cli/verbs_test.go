@@ -62,7 +62,7 @@ func TestTell(t *testing.T) {
 	}
 	o.Reopen()
 	o.Must(company.Cancel{Task: id})
-	requireRefusal(t, o.Run(t.Context(), execute, "status", "--office", t.TempDir()), company.EConfig, "no office")
+	requireRefusal(t, o.Run(t.Context(), execute, "status", "--office", t.TempDir()), company.EConfig, "not an office")
 	o.Close()
 	requireRefusal(t, o.Run(t.Context(), execute, "tell", "t1-01", "x"), company.EConflict, "t1 has ended")
 }
