@@ -157,7 +157,7 @@ func TestDeliverTaken(t *testing.T) {
 	cmd, err := c.Do(t.Context(), company.Effect{Task: mergertest.Task})
 	var e *company.Error
 	if cmd != nil || !errors.As(err, &e) || e.Code != company.EConflict || e.Class != company.HumanRequired ||
-		!strings.Contains(e.Message, "has a branch develop-t1-"+decidertest.Office+" already") ||
+		!strings.Contains(e.Message, "the remote already has a branch develop-t1-"+decidertest.Office) ||
 		!strings.Contains(e.Hint, "company cancel t1") {
 		t.Errorf("%v, %v", cmd, err)
 	}

@@ -44,7 +44,7 @@ func TestUsedNumbers(t *testing.T) {
 	if err := os.Rename(origin, origin+".away"); err != nil {
 		t.Fatal(err)
 	}
-	const note = "cannot read the remote's task numbers: the remote "
+	const note = "cannot read the remote's task numbers: cannot open the remote "
 	dry = true
 	ask(p, 0, note)
 	dry, held = false, true
