@@ -90,7 +90,7 @@ func TestServeOverTCP(t *testing.T) {
 	runRefused(t, h, 1, "E_NOT_FOUND", "open")
 	env := h.Env
 	for listen, want := range map[string]string{taken.Addr().String(): "(serve.listen)",
-		"0.0.0.0:7777": "serve.listen is reachable from other machines"} {
+		"0.0.0.0:7777": "can be reached from other machines"} {
 		h.Env = append(env[:len(env):len(env)], "COMPANY_SERVE_LISTEN="+listen)
 		if r := h.Run(patience, "serve"); r.Code != 1 || !strings.Contains(r.Stderr, "E_CONFIG") ||
 			!strings.Contains(r.Stderr, want) {

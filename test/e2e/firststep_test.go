@@ -72,7 +72,7 @@ func TestGatesInTwoSteps(t *testing.T) {
 	})
 	checkHolds(t, "the feed", red.Text, "example.com/shop/order TestSum")
 	green := p.Event(patience, "gate.finished", "t1-02")
-	checkHolds(t, "the feed", green.Text, "gates passed; of test 1 of 5 packages, all when it is merged")
+	checkHolds(t, "the feed", green.Text, "gates passed; of test 1 of 5 packages, all on the merge")
 	merged := p.Until(patience, "a red verdict on the merged tree", func(it feed.Item) bool {
 		return it.Kind == "merge.gated" && it.Mark == feed.Failed && it.Subtask == "t1-02"
 	})

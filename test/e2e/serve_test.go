@@ -54,7 +54,7 @@ func TestServe(t *testing.T) {
 	held.wait(t, follower)
 	follower.Signal(syscall.SIGINT)
 	if r := follower.Wait(patience); r.Code != 130 ||
-		!strings.Contains(follower.Tell(), "no longer followed; the running company continues: company feed --follow t2") {
+		!strings.Contains(follower.Tell(), "no longer following; the running company continues: company feed --follow t2") {
 		t.Fatalf("exit %d\n%s", r.Code, follower.Tell())
 	}
 	held.release()
@@ -366,7 +366,7 @@ func TestTwoProjects(t *testing.T) {
 	web, webOrigin := makeOtherRepo(t, h)
 	p := startServing(t, h)
 
-	runAndExpect(t, h, []string{"web is known: " + web}, "project", "add", web)
+	runAndExpect(t, h, []string{"web added: " + web}, "project", "add", web)
 	h.MustRun(patience, "submit", "--detach", "add four scripts")
 	first.wait(t, p)
 	h.MustRun(patience, "submit", "--detach", "--project", "web", "add a page")
