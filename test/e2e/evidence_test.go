@@ -49,7 +49,7 @@ func TestUnprovenReviewGoesToSecondModel(t *testing.T) {
 	}
 	checkBriefHolds(t, h, "t1-01-review.2", "is in /work/base. Run a command in both")
 	runAndExpect(
-		t, h, []string{"shown: the base does not have it", "seen: ran `test ! -e /work/base/farewell.sh",
+		t, h, []string{"evidence: the base does not have it", "confirmed: ran `test ! -e /work/base/farewell.sh",
 			"exit code 0; farewell.sh:1 in the diff"}, "show", "t1-01")
 	runAndExpect(t, h, []string{"E_EVIDENCE"}, "help", "E_EVIDENCE")
 }
