@@ -7,7 +7,7 @@ import (
 	"company/internal/lib/safedir"
 )
 
-// Driver is all that is known of one driver. Nothing outside of its package names it.
+// Driver describes one driver of the bus. Nothing outside of its package names it.
 type Driver struct {
 	Name    string // value of bus.driver
 	Records string // folder of its records, in the folder of the bus

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Driver is all that is known of one kind of forge. Nothing outside of its package names the kind.
+// Driver describes one kind of forge. Nothing outside of its package names the kind.
 type Driver struct {
 	Kind string // value of forge.kind: github
 	Name string // for people: GitHub

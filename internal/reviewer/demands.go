@@ -14,8 +14,8 @@ const maxCriterion = 400
 // wholeCriterion is the last criterion of each review that also judges the instruction.
 const wholeCriterion = "the instruction is carried out"
 
-// reviewCriteria returns the criteria that need evidence: the ticket's own and, in a review that also judges the
-// instruction, those that it lists itself and one for all that it says.
+// reviewCriteria returns the criteria that need evidence. These are the ticket's own. A review that also judges the
+// instruction adds the criteria that the instruction lists, and wholeCriterion.
 func reviewCriteria(task *company.Task, sub *company.Subtask) []string {
 	var out []string
 	if sub != nil {

@@ -332,8 +332,8 @@ func TestTextIsOfNoMachine(t *testing.T) {
 	}
 }
 
-// TestKindsOfForgesAreNamedByTheirDrivers: outside of its folder no product code has the kind of a forge as a text, so
-// that a new forge is a folder and a line of the wiring.
+// TestKindsOfForgesAreNamedByTheirDrivers: only the folder of a forge names its kind. So a new forge needs only its
+// folder and a line in the wiring.
 func TestKindsOfForgesAreNamedByTheirDrivers(t *testing.T) {
 	var kinds []string
 	for name, text := range trackedFiles(t, ".go") {

@@ -22,7 +22,7 @@ import (
 
 const kind = "sample"
 
-// Driver is all that is known of the sample.
+// Driver describes the sample.
 var Driver = forge.Driver{Kind: kind, Name: "Sample", Home: "https://sample.example", User: "token",
 	TokenEnvs: []string{"SAMPLE_TOKEN"},
 	Open: func(o forge.Options) (forge.Forge, error) { return client{login: o.Login}, nil }}
@@ -45,7 +45,7 @@ import (
 	"company/internal/bus/file"
 )
 
-// Driver is all that is known of the sample.
+// Driver describes the sample.
 var Driver = bus.Driver{Name: "samplebus", Records: "samples", Open: file.Driver.Open}
 `
 

@@ -22,7 +22,7 @@ const (
 	itemMemory = 10 * time.Minute // how long Put remembers a finished item
 )
 
-// Driver is all that is known of the driver on files.
+// Driver describes the driver on files.
 var Driver = bus.Driver{Name: "file", Records: walName,
 	Open: func(ctx context.Context, folder *safedir.Folder, log *slog.Logger) (bus.Bus, error) {
 		return Open(ctx, Options{Folder: folder, Logger: log})

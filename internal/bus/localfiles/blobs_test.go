@@ -89,7 +89,7 @@ func (s *blobStore) requireTexts(when string, texts map[string]bool) {
 	}
 }
 
-// unfinished lists the files of puts that did not end.
+// unfinished lists the temporary files of interrupted puts.
 func (s *blobStore) unfinished() []string {
 	s.t.Helper()
 	names, err := filepath.Glob(filepath.Join(s.dir, tmpName, "*"))

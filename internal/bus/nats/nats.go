@@ -47,7 +47,7 @@ const (
 	itemMemory     = 10 * time.Minute // how long Put remembers a finished item
 )
 
-// Driver is all that is known of the embedded NATS.
+// Driver describes the driver on an embedded NATS server.
 var Driver = bus.Driver{Name: "nats", Records: "jetstream",
 	Open: func(ctx context.Context, folder *safedir.Folder, log *slog.Logger) (bus.Bus, error) {
 		return Open(ctx, Options{Folder: folder, Logger: log})

@@ -26,7 +26,7 @@ import (
 
 const kind = "gitea"
 
-// Driver is all that is known of Gitea and Forgejo. It has no home address, so forge.url must be set. If a login's
+// Driver describes Gitea and Forgejo. It has no home address, so forge.url must be set. If a login's
 // password is a token, Gitea ignores the user name.
 var Driver = forge.Driver{
 	Kind:        kind,

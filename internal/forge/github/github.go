@@ -26,7 +26,7 @@ import (
 
 const kind = "github"
 
-// Driver is all that is known of GitHub.
+// Driver describes GitHub.
 var Driver = forge.Driver{
 	Kind:         kind,
 	Name:         "GitHub",

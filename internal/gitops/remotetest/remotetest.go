@@ -109,7 +109,7 @@ func (h *HTTP) Redirect(to string) {
 	h.redirect = to
 }
 
-// Watch has look called before each request is answered from now on.
+// Watch calls look before it answers each later request.
 func (h *HTTP) Watch(look func()) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

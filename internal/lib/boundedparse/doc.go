@@ -1,5 +1,5 @@
 // Package boundedparse has the parsers for untrusted text, where such a parser is recursive. Each language has a
-// package below it, so that a program links only the parsers that it needs: bash, docker, jq, toml, yaml.
+// package below it, so that a program links only the parsers that it needs: bash, docker, toml, yaml.
 //
 // A recursive parser uses stack for each level of nesting. A stack overflow ends the process, and recover does not
 // help. So each package checks the size of a text before its parser starts. It also limits the nesting in a way that
@@ -9,7 +9,6 @@
 //   - yaml reads tokens first. The lexer is not recursive.
 //   - toml skips quoted text and comments, and counts brackets.
 //   - docker limits the size of arguments, before and after their variables are expanded.
-//   - jq limits the size of an expression and the depth of a result.
 //
 // A text beyond a limit is an error, like invalid syntax.
 //
