@@ -84,7 +84,8 @@ func runAll(ctx context.Context, only, also string, long bool) (green bool, err 
 	return run.green(), nil
 }
 
-// choosePhases returns the phases by their names, in the order of the list.
+// choosePhases returns the phases by their names, in the order of the list. The build is always among them, because the
+// tests of the others need what it makes.
 func choosePhases(only, also string, long bool) ([]phase, error) {
 	list := phases
 	if long {
@@ -101,7 +102,7 @@ func choosePhases(only, also string, long bool) ([]phase, error) {
 	names = append(names, strings.FieldsFunc(also, isComma)...)
 	var chosen []phase
 	for _, p := range list {
-		if slices.Contains(names, p.name) {
+		if p.stops || slices.Contains(names, p.name) {
 			chosen = append(chosen, p)
 		}
 	}

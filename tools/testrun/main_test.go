@@ -144,6 +144,24 @@ func TestFullDiskIsNamed(t *testing.T) {
 	}
 }
 
+// TestChosenPhasesAreBuilt: a phase that is named runs on the program as it is now.
+func TestChosenPhasesAreBuilt(t *testing.T) {
+	chosen, err := choosePhases("race,unit", "", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, p := range chosen {
+		names = append(names, p.name)
+	}
+	if !slices.Equal(names, []string{"build", "unit", "race"}) {
+		t.Errorf("%v run", names)
+	}
+	if _, err := choosePhases("units", "", false); err == nil {
+		t.Error("a phase that is not there was chosen")
+	}
+}
+
 // TestEveryPackageIsRun: each package is run by a phase of make test, or is one of those that only make test/long runs.
 func TestEveryPackageIsRun(t *testing.T) {
 	t.Chdir("../..")

@@ -50,7 +50,7 @@ func (s testSet) repeatFlags() []string {
 var raced = strings.Fields(`
 	internal/adapters internal/adapters/openai internal/agent internal/agent/budget
 	internal/agentrun internal/agentrun/gateway internal/agentrun/runfiles internal/agentrun/sandbox
-	internal/api internal/bus/casqueue internal/bus/file internal/bus/localfiles internal/bus/nats
+	internal/api internal/bus/file internal/bus/localfiles internal/bus/nats
 	internal/ecosystem/depproxy internal/engine/dispatch internal/engine/orchestrator internal/engine/replay
 	internal/ledger internal/manager/repomap internal/office internal/present/feed internal/present/termtext
 	internal/surface/mcpserver internal/surface/terminalio internal/surface/tui
