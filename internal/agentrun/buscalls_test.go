@@ -76,8 +76,8 @@ func (b countingBlobs) Put(ctx context.Context, r io.Reader) (string, int64, err
 	return b.Blobs.Put(ctx, r)
 }
 
-// What a run asks of the bus is what it writes, and next to nothing besides: its holder
-// knows the journal. Three turns with a call each are two messages a turn, behind the
+// What a run asks of the bus is what it writes, and little besides: its journal is read when it
+// begins, for the transcript, and when it is sealed. Three turns with a call each are two messages a turn, behind the
 // holder's and the prompt's, and before the seal: a result goes with what comes next.
 func TestBusCallsOfARun(t *testing.T) {
 	b := setup(t, company.Settings{})
@@ -119,7 +119,7 @@ func TestBusCallsOfARun(t *testing.T) {
 		// opened, prompt, (call with the result before it, reply) a turn, the last result with the seal
 		"append": 1 + 1 + 3*2 + 1,
 		"last":   1, // whether somebody holds it
-		"read":   0,
+		"read":   3,
 		"put":    3, // transcript, journal, result
 		"purge":  1,
 	}

@@ -4,12 +4,10 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"sync"
 
 	"company/internal/agentrun/runfiles"
 	"company/internal/company"
 	"company/internal/gitops"
-	"company/internal/ledger"
 )
 
 // keepTranscript keeps the transcript for the sealed result, and queues it to be written as a file in the
@@ -20,43 +18,29 @@ func (s *Session) keepTranscript(text []byte) {
 }
 
 // sealJournal completes out with the spending of the run, and stores the journal, the result and the transcript
-// as blobs. The ledger refers to the blobs. Without them the run does not end, and continues later from its
-// journal. The transcript is stored concurrently.
+// as blobs. The ledger refers to the blobs. Without journal and result the run does not end, and continues later
+// from its journal.
 func (s *Session) sealJournal(ctx context.Context, out *company.RunEnded) error {
 	out.Spent = s.allowance.Balance().Spent
 	out.Turns = s.turns
 	out.Heard = s.heard
 	out.Models = s.byModel
-	var stored sync.WaitGroup
-	var lost error
 	if len(s.said) > 0 {
-		s.transcript = ledger.HashBlob(s.said)
-		stored.Go(func() {
-			lost = company.Guard("keeping a transcript", func() error {
-				_, _, err := s.service.Ledger.PutBlob(ctx, bytes.NewReader(s.said))
-				return err
-			})
-		})
+		hash, _, err := s.service.Ledger.PutBlob(ctx, bytes.NewReader(s.said))
+		if err != nil { // the journal contains the whole transcript
+			s.service.Logger.WarnContext(ctx, "the transcript is in the journal alone", "run_id", s.Run, "err", err)
+		}
+		s.transcript = hash
 	}
-	var text []byte
-	keep := func(journal company.Hash) (err error) {
-		out.Journal = journal
-		text, out.Result, err = s.keepResult(ctx, *out)
-		return err
-	}
-	_, err := s.journal.SealBeside(ctx, keep)
-	stored.Wait()
-	if err != nil {
+	var err error
+	if out.Journal, err = s.journal.Seal(ctx); err != nil {
 		return fmt.Errorf("seal the journal of %s: %w", s.Run, err)
 	}
-	if lost != nil {
-		// The journal contains the whole transcript, so no data is lost. The result must not name the missing blob.
-		s.service.Logger.WarnContext(ctx, "the transcript is in the journal alone", "run_id", s.Run, "err", lost)
-		s.transcript = ""
-		if err := keep(out.Journal); err != nil {
-			return err
-		}
+	text, hash, err := s.keepResult(ctx, *out)
+	if err != nil {
+		return err
 	}
+	out.Result = hash
 	s.service.Files.Put(s.Run, runfiles.ResultFile, text)
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
+	"maps"
 	"slices"
 
 	"company/internal/company"
@@ -15,19 +16,25 @@ const (
 	knownCommands = 1 << 16 // newest commands whose repeats are recognised
 )
 
-// index finds records of the ledger in three ways: by event number, through marks at intervals; by
-// command id, through 64 bits of its hash; and by task. It is derived from the records and kept in
-// snapshots, so that a start need not read the whole ledger.
+// index finds records of the ledger by event number, through marks at intervals, and by command id,
+// through 64 bits of its hash. It also knows where each task begins and ends. It is derived from the
+// records and kept in snapshots, so that a start need not read the whole ledger.
 type index struct {
 	marks    []link            // ends of records, ordered by event number
 	commands map[uint64]uint64 // maps the hash of a command's id to its record
 	order    []uint64          // keys of commands as a ring buffer; once full, next is the oldest
 	next     int
-	tasks    map[company.TaskID]taskRecords
+	tasks    map[company.TaskID]span
+}
+
+// span holds the numbers of the first and the last event of a task. Others' events lie between them.
+type span struct {
+	First uint64 `json:"first"`
+	Last  uint64 `json:"last"`
 }
 
 func newIndex() index {
-	return index{commands: map[uint64]uint64{}, tasks: map[company.TaskID]taskRecords{}}
+	return index{commands: map[uint64]uint64{}, tasks: map[company.TaskID]span{}}
 }
 
 func (x *index) add(rec record, end link) {
@@ -39,9 +46,7 @@ func (x *index) add(rec record, end link) {
 	}
 	for _, event := range rec.Events {
 		if event.Task != "" {
-			taskRecords := x.tasks[event.Task]
-			taskRecords.add(end.Log)
-			x.tasks[event.Task] = taskRecords
+			x.tasks[event.Task] = span{cmp.Or(x.tasks[event.Task].First, event.Seq), event.Seq}
 		}
 	}
 }
@@ -78,23 +83,23 @@ func commandKey(id string) uint64 {
 	return binary.BigEndian.Uint64(sum[:])
 }
 
-// truncatedAt returns the index as of the given record. Commands that later commands have evicted are
-// missing.
-func (x *index) truncatedAt(record uint64) index {
+// truncatedAt returns the index as of an earlier head. Commands that later commands have evicted are
+// missing. A task may end before its span does.
+func (x *index) truncatedAt(at Head) index {
 	out := newIndex()
 	n := 0
-	for n < len(x.marks) && x.marks[n].Log <= record {
+	for n < len(x.marks) && x.marks[n].Log <= at.LogSeq {
 		n++
 	}
 	out.marks = x.marks[:n:n]
 	for i := range x.order {
-		if key := x.order[(x.next+i)%len(x.order)]; x.commands[key] <= record {
+		if key := x.order[(x.next+i)%len(x.order)]; x.commands[key] <= at.LogSeq {
 			out.addCommand(key, x.commands[key])
 		}
 	}
-	for id, r := range x.tasks {
-		if kept := r.cutBehind(record); kept.last > 0 {
-			out.tasks[id] = kept
+	for id, task := range x.tasks {
+		if task.First <= at.Seq {
+			out.tasks[id] = span{task.First, min(task.Last, at.Seq)}
 		}
 	}
 	return out
@@ -111,13 +116,10 @@ func (x *index) packCommands() []byte {
 	return out
 }
 
-func unpackIndex(marks []link, commands []byte, tasks map[company.TaskID][]byte) (index, error) {
-	x := newIndex()
-	x.marks = marks
-	var err error
-	if x.tasks, err = unpackTasks(tasks); err != nil {
-		return x, err
-	}
+func unpackIndex(h *header) (index, error) {
+	x, commands := newIndex(), h.Commands
+	x.marks = h.Marks
+	maps.Copy(x.tasks, h.Tasks)
 	if len(commands)%16 != 0 {
 		return x, errors.New("commands are truncated")
 	}

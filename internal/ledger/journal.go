@@ -48,7 +48,6 @@ type Journal struct {
 	tries   int
 	stale   error // never cleared once set
 
-	past   heldRecords  // all records of the journal, if this holder has seen them all
 	closed bool         // its seal is written
 	sealed company.Hash // the blob that it was sealed into
 }
@@ -73,7 +72,6 @@ func (l *Ledger) OpenJournal(ctx context.Context, run company.RunID, fence uint6
 			return nil, journal.staleBy(rec)
 		}
 		journal.n, journal.last = rec.N, message.Seq
-		journal.past = heldRecords{complete: rec.N == 0}
 		_, err = journal.Append(ctx, kindOpened, nil)
 		if company.CodeOf(err) == company.EStale && ctx.Err() == nil {
 			// Another holder wrote in the meantime. The next iteration shows
@@ -125,19 +123,6 @@ func (j *Journal) recordPrefix() string { return fmt.Sprintf("%s/%d/%s/", j.run,
 // ReadJournal calls fn for every record of a run's journal, in order. Purged records are gone. An
 // error of fn ends the read and is returned unchanged.
 func (l *Ledger) ReadJournal(ctx context.Context, run company.RunID, fn func(Record) error) error {
-	return l.readWithSeals(ctx, run, func(rec Record) error { return skipSeal(rec, fn) })
-}
-
-// skipSeal calls fn with the record unless it is a seal.
-func skipSeal(rec Record, fn func(Record) error) error {
-	if rec.Kind == kindSealed {
-		return nil
-	}
-	return fn(rec)
-}
-
-// readWithSeals does the same as ReadJournal, but also passes seals to fn.
-func (l *Ledger) readWithSeals(ctx context.Context, run company.RunID, fn func(Record) error) error {
 	var refused error
 	n := 0
 	err := l.bus.Log().Read(ctx, journalPrefix+string(run), 0, func(m bus.Message) error {
@@ -149,6 +134,9 @@ func (l *Ledger) readWithSeals(ctx context.Context, run company.RunID, fn func(R
 			if n++; rec.N != n {
 				return company.E(company.ELedger, fmt.Sprintf("the journal of run %s is damaged at record %d", run, n)).
 					Because(fmt.Sprintf("record %d stands in its place", rec.N)).Fix(restoreHint)
+			}
+			if rec.Kind == kindSealed {
+				continue
 			}
 			if refused = fn(rec); refused != nil {
 				return refused

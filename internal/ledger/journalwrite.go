@@ -179,9 +179,6 @@ func (j *Journal) numberWaiting() []Record {
 // mu.
 func (j *Journal) noteStored(group []Record, at uint64) {
 	j.n, j.last = group[len(group)-1].N, at
-	for _, rec := range group {
-		j.past.add(rec)
-	}
 }
 
 // saysAs reports whether two records have the same kind and data.

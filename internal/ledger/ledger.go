@@ -202,6 +202,37 @@ func (l *Ledger) Read(ctx context.Context, fromSeq uint64, fn func(company.Event
 	return l.read(ctx, fromSeq, l.bus.Log().Read, fn)
 }
 
+// ReadTask calls fn for the events of one task, like Read. It reads the events of other tasks that lie
+// between them.
+func (l *Ledger) ReadTask(
+	ctx context.Context, task company.TaskID, fromSeq uint64, fn func(company.Event) error,
+) error {
+	l.mu.Lock()
+	known := l.index.tasks[task]
+	l.mu.Unlock()
+	if fromSeq = max(fromSeq, known.First); fromSeq > known.Last || known.Last == 0 {
+		return nil
+	}
+	err := l.Read(ctx, fromSeq, func(event company.Event) error {
+		if event.Task == task {
+			if err := fn(event); err != nil {
+				return err
+			}
+		}
+		if event.Seq >= known.Last {
+			return errDone
+		}
+		return nil
+	})
+	switch {
+	case errors.Is(err, errDone):
+		return nil
+	case err == nil:
+		return damagedError(known.Last, "the ledger ends before it")
+	}
+	return err
+}
+
 // Follow reads like Read and then waits for new events until ctx ends. It then returns the cause.
 func (l *Ledger) Follow(ctx context.Context, fromSeq uint64, fn func(company.Event) error) error {
 	return l.read(ctx, fromSeq, l.bus.Log().Follow, fn)

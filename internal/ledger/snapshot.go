@@ -17,7 +17,7 @@ import (
 	"company/internal/lib/safedir"
 )
 
-const snapshotVersion = 3
+const snapshotVersion = 4
 
 // snapshotName is the file of the snapshot in its folder.
 const snapshotName = "snapshot"
@@ -34,7 +34,7 @@ type header struct {
 	Marks    []link `json:"marks,omitempty"`
 	Commands []byte `json:"commands,omitempty"`
 
-	Tasks map[company.TaskID][]byte `json:"tasks,omitempty"` // record numbers by task, as taskRecords packs them
+	Tasks map[company.TaskID]span `json:"tasks,omitempty"`
 }
 
 // SaveSnapshot stores the caller's state as of the head at. The function write writes the state. The
@@ -44,7 +44,7 @@ func (l *Ledger) SaveSnapshot(ctx context.Context, at Head, write func(io.Writer
 		return company.E(company.EInvalid, "this ledger was opened without a folder for snapshots")
 	}
 	l.mu.Lock()
-	index := l.index.truncatedAt(at.LogSeq)
+	index := l.index.truncatedAt(at)
 	l.mu.Unlock()
 	point := link{Seq: at.Seq, Hash: at.Hash, Log: at.LogSeq}
 	if stored, err := l.endOf(ctx, at.LogSeq); err != nil {
@@ -58,7 +58,7 @@ func (l *Ledger) SaveSnapshot(ctx context.Context, at Head, write func(io.Writer
 	}
 	h := header{
 		Version: snapshotVersion, At: point, First: first,
-		Marks: index.marks, Commands: index.packCommands(), Tasks: index.packTasks(),
+		Marks: index.marks, Commands: index.packCommands(), Tasks: index.tasks,
 	}
 	text, err := json.Marshal(h)
 	if err != nil {
@@ -244,7 +244,7 @@ func (l *Ledger) resumeSnapshot(ctx context.Context) error {
 	if link != header.At {
 		return ignore("it does not match the ledger")
 	}
-	index, err := unpackIndex(header.Marks, header.Commands, header.Tasks)
+	index, err := unpackIndex(header)
 	if err != nil {
 		return ignore(err.Error())
 	}
@@ -253,5 +253,6 @@ func (l *Ledger) resumeSnapshot(ctx context.Context) error {
 	l.start = header
 	l.startState = state
 	l.start.Commands, l.start.Marks = nil, nil // the index holds them
+	l.start.Tasks = nil
 	return nil
 }
