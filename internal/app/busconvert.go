@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"log/slog"
 	"strings"
-	"time"
 
 	"company/internal/bus"
 	"company/internal/company"
@@ -32,7 +31,6 @@ type BusConversion struct {
 	Records       int    `json:"records"`   // records of the ledger
 	Events        uint64 `json:"events"`
 	Journals      int    `json:"journals"`
-	DeadLetters   int    `json:"dead_letters"`
 }
 
 // RenderText renders the conversion in one line.
@@ -168,8 +166,7 @@ func copyBus(
 			out.Records = n
 		}
 	}
-	out.DeadLetters, err = copyDeadLetters(ctx, dst, src)
-	if err := errors.Join(err, dst.Close()); err != nil {
+	if err := dst.Close(); err != nil {
 		return err
 	}
 
@@ -210,27 +207,6 @@ func copySubject(ctx context.Context, dst, src bus.Bus, subject string) (n int, 
 		return err
 	})
 	return n, err
-}
-
-// copyDeadLetters copies the dead letters of one bus to another.
-func copyDeadLetters(ctx context.Context, dst, src bus.Bus) (int, error) {
-	dead, err := src.Queue().Dead(ctx)
-	if err != nil {
-		return 0, err
-	}
-	for _, item := range dead {
-		if err := dst.Queue().Put(ctx, item); err != nil {
-			return 0, err
-		}
-		lease, err := dst.Queue().Lease(ctx, time.Minute)
-		if err == nil {
-			err = lease.Bury(ctx)
-		}
-		if err != nil {
-			return 0, err
-		}
-	}
-	return len(dead), nil
 }
 
 // compareSubject compares the records of a subject in a copy with the originals.

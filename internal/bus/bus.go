@@ -1,8 +1,8 @@
 // Package bus defines the messaging and storage layer of the company. It consists of three primitives:
 // Log, Queue and Blobs. The package owns their contracts. Drivers are in subpackages, and all of them
 // pass the test suite in bustest. The contracts promise compare-and-set appends that survive kill -9
-// once acknowledged, leases with fences that only grow, and blobs named by their content. The package
-// does not interpret tasks or events.
+// once acknowledged, items that are leased to one worker at a time, and blobs named by their content.
+// The package does not interpret tasks or events.
 package bus
 
 import (
@@ -54,7 +54,8 @@ type Log interface {
 	Read(ctx context.Context, subject string, from uint64, fn func(Message) error) error
 	// Follow reads like Read and then waits for new records until ctx ends.
 	Follow(ctx context.Context, subject string, from uint64, fn func(Message) error) error
-	// Purge removes all records of a journal's subject ("run.…").
+	// Purge removes all records of a journal's subject ("run.…"). Until the bus is closed, sequences of
+	// later records are higher than the removed ones.
 	Purge(ctx context.Context, subject string) error
 	// Subjects lists the journal subjects that hold records.
 	Subjects(ctx context.Context) ([]string, error)
@@ -66,36 +67,34 @@ type Item struct {
 	Body []byte
 }
 
+// LeaseTTL is how long a lease lasts without Extend.
+const LeaseTTL = 30 * time.Second
+
 // Queue hands items to the workers that lease them. Workers pull, so the queue needs no listening
-// port.
+// port. An item may be leased more than once: after its lease has expired, after the process has ended,
+// and rarely after an Ack that a crash has undone. Who leases an item must therefore be able to tell
+// that it is outdated.
 type Queue interface {
-	// Put adds an item, synced. Putting an id again has no effect while the driver remembers the id,
-	// which is at least two minutes.
+	// Put adds an item, synced. It has no effect while an item with that id is in the queue, leased or
+	// not.
 	Put(ctx context.Context, item Item) error
-	// Lease waits for an item until ctx ends and holds it for ttl.
-	Lease(ctx context.Context, ttl time.Duration) (Lease, error)
-	// Depth returns the numbers of waiting and of leased items.
+	// Lease waits for an item until ctx ends, and holds it until it is settled, for LeaseTTL at most.
+	// Leases end with the process: after a restart, every item waits.
+	Lease(ctx context.Context) (Lease, error)
+	// Depth returns the number of items that wait, and of items that are leased or whose delay runs.
 	Depth(ctx context.Context) (waiting, leased int, err error)
-	// Dead lists dead-lettered items, oldest first.
-	Dead(ctx context.Context) ([]Item, error)
 }
 
-// Lease gives one holder the exclusive use of an item. When the lease expires, the item is leased to
-// the next worker with a higher fence.
+// Lease gives one holder the exclusive use of an item, until it expires. Its methods return ErrLeaseLost
+// if it has expired or the item is settled.
 type Lease interface {
 	Item() Item
-	// Fence increases with every lease that this queue grants, and guards its items. Do not use it as
-	// a run's fence: a queue may be deleted and start again.
-	Fence() uint64
-	// Deliveries returns how often the item was leased, starting at 1.
-	Deliveries() int
-	// Extend restarts the time to live. It returns ErrLeaseLost if the lease has expired.
+	// Extend restarts the time to live.
 	Extend(ctx context.Context) error
+	// Ack removes the item from the queue.
 	Ack(ctx context.Context) error
 	// Nack returns the item to the queue. It can be leased again after delay.
 	Nack(ctx context.Context, delay time.Duration) error
-	// Bury moves the item to the dead letters.
-	Bury(ctx context.Context) error
 }
 
 // Blobs keeps bytes by their SHA-256 (lower-case hexadecimal).

@@ -23,7 +23,7 @@ import (
 // families are the rooms whose parts are drivers. What their drivers share is in shared.
 var (
 	families = []string{"adapters", "bus", "container", "forge"}
-	shared   = strings.Fields(`adapters/exchange bus/casqueue bus/localfiles
+	shared   = strings.Fields(`adapters/exchange bus/localfiles
 		container/dockerapi container/dockerfile container/image container/image/toolboxbin container/service`)
 )
 

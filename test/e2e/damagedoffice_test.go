@@ -33,20 +33,23 @@ func TestDamagedOffice(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, subject := range []string{"ledger", "run.t1-01.1"} {
-		name := filepath.Join(state, "bus/wal/00000001.wal")
+		found, err := filepath.Glob(filepath.Join(state, "bus/log", subject+"-*.log"))
+		if err != nil || len(found) != 1 {
+			t.Fatalf("the files of %s are %v, %v", subject, found, err)
+		}
+		name := found[0]
 		text, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		at := bytes.Index(text, []byte(subject))
-		text[at+len(subject)+50] ^= 4 // of the first record of the subject
+		text[50] ^= 4 // of the first record
 		if err := os.WriteFile(name, text, 0o600); err != nil {
 			t.Fatal(err)
 		}
 		for _, command := range [][]string{{"status"}, {"resume"}, {"bus", "convert", "--to", "nats"}} {
 			r := h.Run(patience, command...)
 			if r.Code == 0 || !strings.Contains(r.Stderr, "E_LEDGER") ||
-				!strings.Contains(r.Stderr, "wal/00000001.wal, byte ") ||
+				!strings.Contains(r.Stderr, "log/"+filepath.Base(name)+", byte ") ||
 				!strings.Contains(r.Stderr, "put a copy of ") {
 				t.Fatalf("%s of %s damaged: %d\n%s", command, subject, r.Code, r.Stderr)
 			}

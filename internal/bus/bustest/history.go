@@ -4,10 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -86,70 +87,54 @@ func describeCall(input, output any) string { return fmt.Sprintf("%+v: %+v", inp
 // queueCall is a call of a client to a Queue about an item. For a lease, the item is known only from
 // the reply and is filled in then.
 type queueCall struct {
-	op    string // put, lease, extend, ack, nack or bury
+	op    string // put, lease, extend, ack or nack
 	id    string
-	fence uint64
+	lease int // number of the lease that is granted or used
 }
 
 // queueReply is the reply to a queueCall.
-type queueReply struct {
-	lost       bool
-	deliveries int
-}
+type queueReply struct{ lost bool }
 
 // itemState is the state of one item.
 type itemState struct {
-	state      string // empty before the first put, else waiting, leased, done or dead
-	fence      uint64
-	deliveries int
+	queued bool
+	holder int // number of the lease that holds it; 0 if it waits
 }
 
-// itemModel models the replies about one item. With expires, leases may expire at any moment: a held
-// lease may be granted to another holder, and its holder may be notified before that.
-func itemModel(expires bool) porcupine.Model {
-	return porcupine.Model{
-		Partition: func(history []porcupine.Operation) [][]porcupine.Operation {
-			byID := map[string][]porcupine.Operation{}
-			var ids []string
-			for _, op := range history {
-				id := op.Input.(queueCall).id
-				if byID[id] == nil {
-					ids = append(ids, id)
-				}
-				byID[id] = append(byID[id], op)
-			}
-			parts := make([][]porcupine.Operation, len(ids))
-			for i, id := range ids {
-				parts[i] = byID[id]
-			}
-			return parts
-		},
-		Init: func() any { return itemState{} },
-		Step: func(state, input, output any) (bool, any) {
-			s := state.(itemState)
-			in := input.(queueCall)
-			out := output.(queueReply)
-			switch in.op {
-			case "put":
-				if s.state == "" {
-					s.state = "waiting"
-				}
-				return true, s
-			case "lease":
-				free := s.state == "waiting" || expires && s.state == "leased"
-				return free && in.fence > s.fence && out.deliveries == s.deliveries+1, itemState{"leased", in.fence, out.deliveries}
-			}
-			holds := s.state == "leased" && s.fence == in.fence
-			if out.lost {
-				return !holds || expires, s
-			}
-			if to := map[string]string{"ack": "done", "nack": "waiting", "bury": "dead"}[in.op]; to != "" {
-				s.state = to
-			}
-			return holds, s
-		},
-		DescribeOperation: describeCall,
-	}
+// itemModel models the replies about one item.
+var itemModel = porcupine.Model{
+	Partition: func(history []porcupine.Operation) [][]porcupine.Operation {
+		byID := map[string][]porcupine.Operation{}
+		for _, op := range history {
+			id := op.Input.(queueCall).id
+			byID[id] = append(byID[id], op)
+		}
+		return slices.Collect(maps.Values(byID))
+	},
+	Init: func() any { return itemState{} },
+	Step: func(state, input, output any) (bool, any) {
+		s := state.(itemState)
+		in := input.(queueCall)
+		switch in.op {
+		case "put":
+			s.queued = true
+			return true, s
+		case "lease":
+			return s.queued && s.holder == 0, itemState{true, in.lease}
+		}
+		holds := s.holder == in.lease
+		if output.(queueReply).lost {
+			return !holds, s
+		}
+		switch in.op {
+		case "ack":
+			s = itemState{}
+		case "nack":
+			s.holder = 0
+		}
+		return holds, s
+	},
+	DescribeOperation: describeCall,
 }
 
 // recorder collects a history.
@@ -267,44 +252,49 @@ func askLogOnce(s *store, subject string, in logCall) (out logReply, err error) 
 }
 
 // queueHistory checks that all replies to concurrent holders of items could have been given to a
-// single client. It tests leases that last and leases that expire.
+// single client.
 func queueHistory(t *testing.T, s *store) {
 	for seed := range uint64(4) {
-		ttl := long
-		if seed%2 == 1 {
-			ttl = 5 * time.Millisecond
-		}
-		_, before, err := s.Queue().Depth(s.ctx)
-		mustSucceed(t, err)
 		r := &recorder{began: time.Now()}
+		var leases atomic.Int64
 		var wg sync.WaitGroup
 		for client := range historyClients {
 			rng := rand.New(rand.NewPCG(seed, uint64(client)))
-			wg.Go(func() { askQueue(t, s, r, client, ttl, rng, fmt.Sprint("history ", seed, "/")) })
+			wg.Go(func() { askQueue(t, s, r, client, &leases, rng) })
 		}
 		wg.Wait()
-		r.requireOrder(t, itemModel(ttl != long))
-		requireFencesInTime(t, r.ops)
-		for { // drain the queue, so that the next round has no items of this one
-			waiting, leased, err := s.Queue().Depth(s.ctx)
-			mustSucceed(t, err)
-			if waiting == 0 && (ttl == long || leased == before) {
-				break
-			}
-			lease, err := s.Queue().Lease(s.ctx, long)
-			mustSucceed(t, err)
-			mustSucceed(t, lease.Ack(s.ctx))
-		}
+		r.requireOrder(t, itemModel)
+		s.reopenStore(t)
+		s.drain(t)
 	}
 }
 
+// drain acknowledges all items that wait, and returns their ids.
+func (s *store) drain(t *testing.T) (ids []string) {
+	t.Helper()
+	waiting, _, err := s.Queue().Depth(s.ctx)
+	mustSucceed(t, err)
+	for range waiting {
+		lease, err := s.Queue().Lease(s.ctx)
+		mustSucceed(t, err)
+		mustSucceed(t, lease.Ack(s.ctx))
+		ids = append(ids, lease.Item().ID)
+	}
+	s.requireDepth(t, 0, 0)
+	return ids
+}
+
 // askQueue runs one client of queueHistory.
-func askQueue(t *testing.T, s *store, r *recorder, client int, ttl time.Duration, rng *rand.Rand, prefix string) {
-	var held []bus.Lease
+func askQueue(t *testing.T, s *store, r *recorder, client int, leases *atomic.Int64, rng *rand.Rand) {
+	type held struct {
+		bus.Lease
+		number int
+	}
+	var all []held
 	for range historySteps {
 		k := rng.IntN(10)
 		if k < 3 {
-			id := prefix + fmt.Sprint(rng.IntN(6))
+			id := fmt.Sprint("item ", rng.IntN(6))
 			r.recordCall(client, func() (any, any, bool) {
 				err := s.Queue().Put(s.ctx, bus.Item{ID: id})
 				if err != nil {
@@ -314,27 +304,25 @@ func askQueue(t *testing.T, s *store, r *recorder, client int, ttl time.Duration
 			})
 			continue
 		}
-		if k < 6 || len(held) == 0 {
+		if k < 6 || len(all) == 0 {
 			r.recordCall(client, func() (any, any, bool) {
 				ctx, cancel := context.WithTimeout(s.ctx, 20*time.Millisecond)
 				defer cancel()
-				lease, err := s.Queue().Lease(ctx, ttl)
+				lease, err := s.Queue().Lease(ctx)
 				if err != nil {
 					if !errors.Is(err, context.DeadlineExceeded) {
 						t.Errorf("lease: %v", err)
 					}
 					return nil, nil, false
 				}
-				if !strings.HasPrefix(lease.Item().ID, prefix) { // an item of an earlier round whose lease has expired
-					return nil, nil, false
-				}
-				held = append(held, lease)
-				return queueCall{"lease", lease.Item().ID, lease.Fence()}, queueReply{deliveries: lease.Deliveries()}, true
+				number := int(leases.Add(1))
+				all = append(all, held{lease, number})
+				return queueCall{"lease", lease.Item().ID, number}, queueReply{}, true
 			})
 			continue
 		}
-		l := held[rng.IntN(len(held))] // may be a lease that was already lost
-		op := []string{"extend", "ack", "nack", "bury"}[rng.IntN(4)]
+		l := all[rng.IntN(len(all))] // may be settled
+		op := []string{"extend", "ack", "nack"}[rng.IntN(3)]
 		r.recordCall(client, func() (any, any, bool) {
 			var err error
 			switch op {
@@ -344,29 +332,12 @@ func askQueue(t *testing.T, s *store, r *recorder, client int, ttl time.Duration
 				err = l.Ack(s.ctx)
 			case "nack":
 				err = l.Nack(s.ctx, 0)
-			case "bury":
-				err = l.Bury(s.ctx)
 			}
 			lost := errors.Is(err, bus.ErrLeaseLost)
 			if err != nil && !lost {
 				t.Errorf("%s: %v", op, err)
 			}
-			return queueCall{op, l.Item().ID, l.Fence()}, queueReply{lost: lost}, err == nil || lost
+			return queueCall{op, l.Item().ID, l.number}, queueReply{lost: lost}, err == nil || lost
 		})
-	}
-}
-
-// requireFencesInTime checks that a lease granted before another was requested has the lower fence,
-// even for different items.
-func requireFencesInTime(t *testing.T, ops []porcupine.Operation) {
-	t.Helper()
-	leases := slices.DeleteFunc(slices.Clone(ops),
-		func(op porcupine.Operation) bool { return op.Input.(queueCall).op != "lease" })
-	for _, a := range leases {
-		for _, b := range leases {
-			if x, y := a.Input.(queueCall), b.Input.(queueCall); a.Return < b.Call && x.fence >= y.fence {
-				t.Fatalf("%+v came before %+v", x, y)
-			}
-		}
 	}
 }

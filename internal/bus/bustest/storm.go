@@ -58,7 +58,7 @@ func runStorm(t *testing.T, driver Driver, seed uint64, kinds map[string]int) (c
 	rng := rand.New(rand.NewPCG(seed, 0))
 	s := &stormStore{
 		store: store{driver: driver, dir: t.TempDir(), ctx: ctx}, kinds: kinds,
-		records: map[string][]stormRecord{}, items: map[string]stormItem{}, blobs: map[string]bool{},
+		records: map[string][]stormRecord{}, items: map[string]bool{}, blobs: map[string]bool{},
 	}
 	crashes = 1 + rng.IntN(6)
 	for round := range crashes {
@@ -105,19 +105,12 @@ type stormRecord struct {
 	id  string
 }
 
-// stormItem is the state of an item according to the answers about its newest lease.
-type stormItem struct {
-	fence uint64
-	state string // waiting, leased, done or dead
-}
-
 // stormStore is a store with its expected content.
 type stormStore struct {
 	store
 	records map[string][]stormRecord // by subject
-	items   map[string]stormItem
+	items   map[string]bool          // those that were put; false: and settled
 	blobs   map[string]bool
-	highest uint64 // highest fence that was granted
 	kinds   map[string]int
 }
 
@@ -126,14 +119,13 @@ type stormStore struct {
 func (s *stormStore) requireAnswers(t *testing.T, when string, lines []stormLine) {
 	t.Helper()
 	under := map[int]stormLine{} // the unanswered operation of each client
-	before := s.highest
 	for _, l := range lines {
 		if !l.done {
 			under[l.client] = l
 			continue
 		}
 		delete(under, l.client)
-		s.applyAnswer(t, when, l, before)
+		s.applyAnswer(l)
 	}
 	if len(lines) == 0 {
 		s.kinds["died at a start"]++
@@ -143,10 +135,8 @@ func (s *stormStore) requireAnswers(t *testing.T, when string, lines []stormLine
 	s.requireBlobs(t, when, under)
 }
 
-// applyAnswer adds an answer to the expected content. before is the highest fence before the child
-// started.
-func (s *stormStore) applyAnswer(t *testing.T, when string, l stormLine, before uint64) {
-	t.Helper()
+// applyAnswer adds an answer to the expected content.
+func (s *stormStore) applyAnswer(l stormLine) {
 	s.kinds["answered"]++
 	switch l.op {
 	case "append":
@@ -155,29 +145,13 @@ func (s *stormStore) applyAnswer(t *testing.T, when string, l stormLine, before 
 		delete(s.records, l.on)
 	case "blob":
 		s.blobs[l.id] = true
-	case "open":
-	case "lease":
-		if l.seq <= before {
-			t.Fatalf("%s: %s was leased under fence %d after %d", when, l.on, l.seq, before)
+	case "put": // another client may have settled it before this answer was printed
+		if _, settled := s.items[l.on]; !settled {
+			s.items[l.on] = true
 		}
-		s.setItem(l.on, l.seq, "leased")
-	default:
-		s.setItem(l.on, l.seq, stateAfter(l.op))
+	case "ack":
+		s.items[l.on] = false
 	}
-}
-
-// stateAfter returns the state of an item after an operation.
-func stateAfter(op string) string {
-	return map[string]string{"put": "waiting", "nack": "waiting", "ack": "done", "bury": "dead", "extend": "leased"}[op]
-}
-
-// setItem records a state of an item. Clients print their answers independently, so the answer about
-// an item's next lease may be printed before the end of the previous lease.
-func (s *stormStore) setItem(id string, fence uint64, state string) {
-	if was, known := s.items[id]; !known || fence >= was.fence {
-		s.items[id] = stormItem{fence, state}
-	}
-	s.highest = max(s.highest, fence)
 }
 
 // requireRecords checks that each subject has the acknowledged records, and at most the effect of its
@@ -219,55 +193,27 @@ func (s *stormStore) requireRecords(t *testing.T, when string, under map[int]sto
 	}
 }
 
-// requireItems checks that each waiting item can be leased once, under a higher fence than before, and
-// was neither done nor buried. It acknowledges the items that were waiting.
+// requireItems checks that the items wait that were put and not settled, and no others. It settles them.
 func (s *stormStore) requireItems(t *testing.T, when string, under map[int]stormLine) {
 	t.Helper()
-	unsure := map[string]string{} // the state after an unanswered operation
-	leases := 0                   // number of unanswered leases, whose items are not known
+	unsure := map[string]bool{} // items that an unanswered operation puts or settles
 	for _, l := range under {
-		switch l.op {
-		case "put", "nack", "ack", "bury", "extend":
-			unsure[l.on] = stateAfter(l.op)
-		case "lease":
-			leases++
+		if l.op == "put" || l.op == "ack" {
+			unsure[l.on] = true
 		}
 	}
-	waiting, _, err := s.Queue().Depth(s.ctx)
-	mustSucceed(t, err)
-	seen := map[string]bool{}
-	for range waiting {
-		lease, err := s.Queue().Lease(s.ctx, long)
-		mustSucceed(t, err)
-		id := lease.Item().ID
-		is := s.items[id]
-		if is.state != "waiting" && unsure[id] != "waiting" || seen[id] || lease.Fence() <= s.highest ||
-			string(lease.Item().Body) != stormData(id) {
-			t.Fatalf("%s: leased %s under fence %d; it was %q, and fence %d was the highest", when, id, lease.Fence(),
-				is.state, s.highest)
-		}
-		seen[id] = true
-		mustSucceed(t, lease.Ack(s.ctx))
-		s.setItem(id, lease.Fence(), "done")
-	}
-	buried, err := s.Queue().Dead(s.ctx)
-	mustSucceed(t, err)
-	for _, item := range buried {
-		if s.items[item.ID].state != "dead" && unsure[item.ID] != "dead" {
-			t.Fatalf("%s: %s is buried, and was %q", when, item.ID, s.items[item.ID].state)
-		}
-		s.setItem(item.ID, s.items[item.ID].fence, "dead")
-	}
-	for id, is := range s.items {
-		isBuried := slices.ContainsFunc(buried, func(item bus.Item) bool { return item.ID == id })
-		switch {
-		case is.state == "waiting" && leases > 0:
-			leases-- // the lease was stored but not answered
-			s.setItem(id, is.fence, "leased")
-		case is.state == "waiting", is.state == "dead" && !isBuried:
-			t.Fatalf("%s: %s was %s, and is not", when, id, is.state)
+	found := s.drain(t)
+	for _, id := range found {
+		if !s.items[id] && !unsure[id] {
+			t.Fatalf("%s: %s was settled, and is there", when, id)
 		}
 	}
+	for id, waits := range s.items {
+		if waits && !unsure[id] && !slices.Contains(found, id) {
+			t.Fatalf("%s: %s was put, and is not there", when, id)
+		}
+	}
+	clear(s.items)
 }
 
 // requireBlobs checks that each blob that was put exists and is complete. A blob with an unanswered

@@ -44,7 +44,7 @@ type stormLine struct {
 	client int
 	op     string
 	on     string // subject or item
-	seq    uint64 // sequence of a stored record, or fence of a lease
+	seq    uint64 // sequence of a stored record
 	id     string // id of the record or blob
 }
 
@@ -85,7 +85,7 @@ func childStorm(ctx context.Context, driver Driver, dir, orders string) error {
 		time.Sleep(stormOrders.delay)
 		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 	}()
-	b, err := driver.Open(ctx, dir)
+	b, err := driver.Open(ctx, dir, 0)
 	if err != nil {
 		return err
 	}
@@ -202,22 +202,20 @@ func (c *stormClient) workItem(ctx context.Context, id string) error {
 	}
 	var lease bus.Lease
 	if err := c.do(stormLine{op: "lease", on: "-", id: "-"}, func(l *stormLine) (err error) {
-		if lease, err = c.bus.Queue().Lease(ctx, long); err == nil {
-			l.on, l.seq = lease.Item().ID, lease.Fence()
+		if lease, err = c.bus.Queue().Lease(ctx); err == nil {
+			l.on = lease.Item().ID
 		}
 		return err
 	}); err != nil {
 		return err
 	}
-	for _, op := range [][]string{{"ack"}, {"nack"}, {"bury"}, {"extend", "ack"}, {"extend"}}[c.rng.IntN(5)] {
-		if err := c.do(stormLine{op: op, on: lease.Item().ID, seq: lease.Fence(), id: "-"}, func(*stormLine) error {
+	for _, op := range [][]string{{"ack"}, {"nack"}, {"extend", "ack"}, {"extend"}}[c.rng.IntN(4)] {
+		if err := c.do(stormLine{op: op, on: lease.Item().ID, id: "-"}, func(*stormLine) error {
 			switch op {
 			case "ack":
 				return lease.Ack(ctx)
 			case "nack":
 				return lease.Nack(ctx, 0)
-			case "bury":
-				return lease.Bury(ctx)
 			}
 			return lease.Extend(ctx)
 		}); err != nil {

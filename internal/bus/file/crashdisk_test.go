@@ -23,7 +23,6 @@ type crashDisk struct {
 	durable map[string]*inode // as a power cut leaves them
 	pending []nameChange      // since the last sync of the names
 	ops     int
-	written int  // bytes
 	dieAt   int  // the operation that is not finished; 0: none
 	full    int  // from this operation on there is no room for more bytes; 0: there always is
 	freeAt  int  // and from this one on there is again
@@ -32,10 +31,10 @@ type crashDisk struct {
 }
 
 // nameChange is a change of the names that is not synced: the file of a name, or
-// nil where it is removed, and the name that it had.
+// nil where it is removed.
 type nameChange struct {
-	name, was string
-	file      *inode
+	name string
+	file *inode
 }
 
 // inode is a file: what was synced of it, and the changes since.
@@ -85,7 +84,7 @@ func (d *crashDisk) crash(lose bool) *crashDisk {
 			next.durable[name] = copyOf(f)
 		}
 		for _, c := range d.pending {
-			next.pending = append(next.pending, nameChange{c.name, c.was, copyOf(c.file)})
+			next.pending = append(next.pending, nameChange{c.name, copyOf(c.file)})
 		}
 		return next
 	}
@@ -93,9 +92,6 @@ func (d *crashDisk) crash(lose bool) *crashDisk {
 	for _, c := range d.pending { // each may have come to the disk or not
 		if d.rng.IntN(2) == 0 {
 			continue
-		}
-		if c.was != "" {
-			delete(names, c.was)
 		}
 		if c.file == nil {
 			delete(names, c.name)
@@ -190,26 +186,6 @@ func (d *crashDisk) Create(name string) (diskFile, error) {
 	return &crashFile{disk: d, inode: f}, nil
 }
 
-func (d *crashDisk) Rename(from, to string) error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	last, err := d.step()
-	if err != nil {
-		return err
-	}
-	f := d.names[from]
-	if f == nil {
-		return fmt.Errorf("%s: %w", from, os.ErrNotExist)
-	}
-	delete(d.names, from)
-	d.names[to] = f
-	d.pending = append(d.pending, nameChange{name: to, was: from, file: f})
-	if last {
-		return errCrashed
-	}
-	return nil
-}
-
 func (d *crashDisk) Remove(name string) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -280,7 +256,6 @@ func (f *crashFile) WriteAt(p []byte, offset int64) (int, error) {
 		n, err = f.disk.rng.IntN(len(p)+1), errCrashed
 	}
 	data := slices.Clone(p[:n])
-	f.disk.written += n
 	f.inode.now = putBytes(f.inode.now, offset, data)
 	f.inode.pending = append(f.inode.pending, change{offset, data})
 	return n, err

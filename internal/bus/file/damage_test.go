@@ -24,8 +24,8 @@ func bitsOf(at int) []int {
 	return []int{0, 1, 2, 3, 4, 5, 6, 7}
 }
 
-// TestFlippedBit: whichever bit of a closed log flips, it is refused by file and
-// offset; or all records are there, where the bit was of the last mark.
+// TestFlippedBit: whichever bit of the files flips, they are refused by file and offset; or all records
+// are there, where the bit was of a mark.
 func TestFlippedBit(t *testing.T) {
 	hosttest.NotRaced(t, "one goroutine opens a store for each bit")
 	d, state := makeLog(t)
@@ -40,7 +40,7 @@ func TestFlippedBit(t *testing.T) {
 				if err != nil {
 					refused++
 					if company.CodeOf(err) != company.ELedger || !company.NeedsPerson(err) ||
-						!strings.Contains(err.Error(), walName+"/0") || !strings.Contains(err.Error(), "byte ") {
+						!strings.Contains(err.Error(), logName+"/"+name+", byte ") {
 						t.Fatalf("bit %d of byte %d of %s: %v", bit, at, name, err)
 					}
 					continue
@@ -48,11 +48,10 @@ func TestFlippedBit(t *testing.T) {
 				if got := snapshotOf(b); !got.equal(state) {
 					t.Fatalf("bit %d of byte %d of %s: found %v, want %v", bit, at, name, got, state)
 				}
-				_ = b.closeSegments()
 			}
 		}
 	}
-	if harmless := flips - refused; harmless > 8*2*frameHead+8*segmentHead {
+	if harmless := flips - refused; harmless > 9*8*markSize {
 		t.Errorf("%d of %d flips were not seen", harmless, flips)
 	}
 }
@@ -99,59 +98,54 @@ func TestLargerDamage(t *testing.T) {
 				t.Fatalf("%d: %s at %d: %s has %v, want a beginning of %v", n, how, at, subject, all, state[subject])
 			}
 		}
-		_ = b.closeSegments()
 	}
 	if refused < tries/2 {
 		t.Errorf("%d of %d were refused", refused, tries)
 	}
 }
 
-// TestMissingSegment: a log without one of its files is not opened as a shorter one.
-func TestMissingSegment(t *testing.T) {
+// TestMovedFile: a file under the name of another, and a second file of a subject, are not read.
+func TestMovedFile(t *testing.T) {
 	d, _ := makeLog(t)
-	for name := range d.names {
+	for name, file := range d.names {
 		damaged := d.crash(false)
-		delete(damaged.names, name)
-		if b, err := openWithin(t, damaged, Options{}); company.CodeOf(err) != company.ELedger {
-			t.Errorf("without %s: %v, %v", name, b, err)
+		damaged.names[newTrack("run.1").fileName()] = file
+		if strings.HasPrefix(name, "run.1") {
+			if _, err := openWithin(t, damaged, Options{}); company.CodeOf(err) != company.ELedger {
+				t.Errorf("two files of a subject: %v", err)
+			}
 		}
 	}
 }
 
-// TestTornTail: the newest segment ends at any byte. All that is whole is there,
-// and the rest is told.
+// TestTornTail: a file ends at any byte. All that is whole is there, and the rest is told.
 func TestTornTail(t *testing.T) {
 	d, state := makeLog(t)
-	names := slices.Sorted(maps.Keys(d.names))
-	name := names[len(names)-1]
-	whole := d.names[name].now
-	told := 0
-	for size := range whole {
-		if size < segmentHead && len(names) > 1 {
-			continue // the segment before says that this one is there: damage
-		}
-		torn := d.crash(false)
-		torn.names[name].now = slices.Clone(whole[:size])
-		var log bytes.Buffer
-		b, err := openWithin(t, torn, Options{Logger: slog.New(slog.NewTextHandler(&log, nil))})
-		if err != nil {
-			t.Fatalf("%d bytes: %v", size, err)
-		}
-		if strings.Contains(log.String(), "was cut") {
-			told++
-			if !strings.Contains(log.String(), fmt.Sprint("file=", name, " offset=")) {
-				t.Fatalf("%d bytes: told was %s", size, log.String())
+	for _, name := range slices.Sorted(maps.Keys(d.names)) {
+		whole, told := d.names[name].now, 0
+		for size := range whole {
+			torn := d.crash(false)
+			torn.names[name].now = slices.Clone(whole[:size])
+			var log bytes.Buffer
+			b, err := openWithin(t, torn, Options{Logger: slog.New(slog.NewTextHandler(&log, nil))})
+			if err != nil {
+				t.Fatalf("%d bytes: %v", size, err)
+			}
+			if strings.Contains(log.String(), "was cut") {
+				told++
+				if !strings.Contains(log.String(), fmt.Sprint("file=", name, " offset=")) {
+					t.Fatalf("%d bytes: told was %s", size, log.String())
+				}
+			}
+			for subject, all := range snapshotOf(b) {
+				if len(all) > len(state[subject]) || !slices.Equal(all, state[subject][:len(all)]) {
+					t.Fatalf("%d bytes: %s has %v, want a beginning of %v", size, subject, all, state[subject])
+				}
 			}
 		}
-		for subject, all := range snapshotOf(b) {
-			if len(all) > len(state[subject]) || !slices.Equal(all, state[subject][:len(all)]) {
-				t.Fatalf("%d bytes: %s has %v, want a beginning of %v", size, subject, all, state[subject])
-			}
+		if told < len(whole)/2 {
+			t.Errorf("%d of %d cuts were told", told, len(whole))
 		}
-		_ = b.closeSegments()
-	}
-	if told < len(whole)/2 {
-		t.Errorf("%d of %d cuts were told", told, len(whole))
 	}
 }
 
@@ -163,80 +157,73 @@ func TestFailedSync(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	append1 := func(id string) error {
-		return b.storeBatch(b.planBatch([]*request{{kind: recordFrame, subject: "ledger", id: id}}))
-	}
 	d.failAt = d.ops + 1
-	if err := append1("a"); err == nil {
+	if err := store(b, newRecord("run.z", 9)); err == nil {
 		t.Fatal("a failed sync was acknowledged")
 	}
-	if err := append1("b"); company.CodeOf(err) != company.EBus {
+	if _, err := b.Log().Append(t.Context(), "run.y", nil, 0, "b"); company.CodeOf(err) != company.EBus {
 		t.Fatalf("after a failed sync: %v", err)
 	}
-	_ = b.closeSegments()
-	next := d.crash(true)
-	b, err = openWithin(t, next, Options{})
+	b, err = openWithin(t, d.crash(true), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	got := snapshotOf(b)
-	delete(got, "ledger") // its outcome was unknown
+	delete(got, "run.z") // its outcome was unknown
 	if !got.equal(state) {
 		t.Fatalf("found %v, want %v", got, state)
 	}
-	_ = b.closeSegments()
 }
 
 // TestFullDisk: a record that has no room is refused with the reason, and the next
 // one that has room is stored.
 func TestFullDisk(t *testing.T) {
-	d, _ := makeLog(t)
-	b, err := openWithin(t, d, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer b.closeSegments()
-	d.full, d.freeAt = d.ops+1, d.ops+2
-	err = b.storeBatch(
-		b.planBatch(
-			[]*request{{kind: recordFrame, subject: "ledger", id: "a"},
-				{kind: recordFrame, subject: "run.z", id: "z", data: make([]byte, 1<<16)}}))
-	if company.CodeOf(err) != company.EBus || !strings.Contains(err.Error(), syscall.ENOSPC.Error()) {
-		t.Fatalf("without room: %v", err)
-	}
-	killed, err := openWithin(t, d.crash(false), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := snapshotOf(killed)["ledger"]; len(got) > 0 {
-		t.Fatalf("refused, and there after a kill: %v", got)
-	}
-	_ = killed.closeSegments()
-	if err := b.storeBatch(b.planBatch([]*request{{kind: recordFrame, subject: "ledger", id: "b"}})); err != nil {
-		t.Fatal(err)
-	}
-	if got := snapshotOf(b)["ledger"]; len(got) != 1 || got[0].id != "b" {
-		t.Fatalf("stored are %v", got)
+	for _, subject := range []string{"run.1", "run.z"} { // behind others, and the first one of a file
+		d, state := makeLog(t)
+		b, err := openWithin(t, d, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := newRecord(subject, 9000)
+		if all := state[subject]; len(all) > 0 {
+			w.expect = all[len(all)-1].seq
+		}
+		d.full, d.freeAt = d.ops+1, d.ops+3
+		err = store(b, w)
+		if company.CodeOf(err) != company.EBus || !strings.Contains(err.Error(), syscall.ENOSPC.Error()) {
+			t.Fatalf("without room: %v", err)
+		}
+		killed, err := openWithin(t, d.crash(false), Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := snapshotOf(killed); !got.equal(state) {
+			t.Fatalf("refused, and after a kill there are %v", got)
+		}
+		if err := store(b, w); err != nil {
+			t.Fatal(err)
+		}
+		if got := snapshotOf(b); !got.equal(state.with(*w)) {
+			t.Fatalf("stored are %v", got)
+		}
 	}
 }
 
-// FuzzSegment: whatever bytes lie in a segment, they are opened, cut, or refused.
-func FuzzSegment(f *testing.F) {
+// FuzzFile: whatever bytes lie in a file, they are opened, cut, or refused.
+func FuzzFile(f *testing.F) {
 	d, _ := makeLog(f)
 	for _, name := range slices.Sorted(maps.Keys(d.names)) {
 		f.Add(d.names[name].now)
 	}
-	f.Add([]byte(segmentMagic))
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		d := newCrashDisk(rand.New(rand.NewPCG(1, 1)))
-		d.names[segmentName(1)] = &inode{now: slices.Clone(raw)}
-		b, err := loadDisk(t.Context(), d, Options{})
+		d.names[newTrack("run.fuzz").fileName()] = &inode{now: slices.Clone(raw)}
+		b, err := openDisk(t.Context(), d, Options{})
 		if err != nil {
 			return
 		}
-		if err := b.storeBatch(b.planBatch([]*request{{kind: recordFrame, subject: "run.fuzz", id: "x"}})); err != nil {
+		if err := store(b, newRecord("run.other", 9)); err != nil {
 			t.Errorf("a log that was opened takes no record: %v", err)
 		}
-		_ = b.closeSegments()
 	})
 }

@@ -1,14 +1,13 @@
 package file
 
 import (
-	"errors"
 	"io"
 	"os"
 
 	"company/internal/lib/safedir"
 )
 
-// disk is the folder of the segments. Tests replace it with one that loses unsynced data.
+// disk is the folder of the files. Tests replace it with one that loses unsynced data.
 type disk interface {
 	// List returns the names of the files.
 	List() ([]string, error)
@@ -16,7 +15,6 @@ type disk interface {
 	Open(name string) (diskFile, error)
 	// Create creates a new file. It fails if the file exists.
 	Create(name string) (diskFile, error)
-	Rename(from, to string) error
 	Remove(name string) error
 	// Sync makes the names survive a power cut.
 	Sync() error
@@ -61,9 +59,8 @@ func (d folderDisk) Create(name string) (diskFile, error) {
 	return plainFile{file}, nil
 }
 
-func (d folderDisk) Rename(from, to string) error { return d.own.Rename(from, to) }
-func (d folderDisk) Remove(name string) error     { return d.own.Remove(name) }
-func (d folderDisk) Sync() error                  { return d.own.Sync(".") }
+func (d folderDisk) Remove(name string) error { return d.own.Remove(name) }
+func (d folderDisk) Sync() error              { return d.own.Sync(".") }
 
 // plainFile is a file of the operating system.
 type plainFile struct{ *os.File }
@@ -78,15 +75,3 @@ func (f plainFile) Size() (int64, error) {
 
 // Sync syncs the bytes and the size of the file.
 func (f plainFile) Sync() error { return syncData(f.File) }
-
-// readAll fills buf from an offset. It returns io.ErrUnexpectedEOF if the file is shorter.
-func readAll(file io.ReaderAt, buf []byte, offset int64) error {
-	n, err := file.ReadAt(buf, offset)
-	if n == len(buf) {
-		return nil
-	}
-	if errors.Is(err, io.EOF) {
-		return io.ErrUnexpectedEOF
-	}
-	return err
-}

@@ -1,7 +1,6 @@
 package file
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -26,8 +25,8 @@ var (
 
 // TestStorm: the machine goes off, or the process is killed, at any operation on
 // the disk, and what was not synced is there, torn, or gone. Every acknowledged
-// record is there afterwards; of the batch on its way there is a beginning, perhaps
-// none; nothing else is there; and what a start shows is not lost by another crash.
+// record is there afterwards; what was under way is done or not; nothing else is
+// there; and what a start shows is not lost by another crash.
 func TestStorm(t *testing.T) {
 	hosttest.NotRaced(t, "one goroutine writes and reads histories")
 	crashes := *stormCrashes
@@ -48,8 +47,7 @@ func TestStorm(t *testing.T) {
 		}
 	}
 	t.Logf("%v", kinds)
-	for _, k := range []string{"power cut", "kill", "batch lost", "batch kept", "compacted", "rolled", "died at a start",
-		"no room", "sync failed", "sync failed in a roll"} {
+	for _, k := range []string{"power cut", "kill", "lost", "kept", "purged", "died at a start", "no room", "sync failed"} {
 		if kinds[k] == 0 {
 			t.Errorf("no run had: %s", k)
 		}
@@ -65,42 +63,35 @@ type stored struct {
 // subjects are the records by subject.
 type subjects map[string][]stored
 
-func (s subjects) clone() subjects {
-	out := subjects{}
-	for k, v := range s {
-		out[k] = slices.Clone(v)
+func (s subjects) equal(o subjects) bool { return maps.EqualFunc(s, o, slices.Equal) }
+
+// stormWrite is a write of the storm: a record, or a purge if the record has no id.
+type stormWrite struct {
+	subject string
+	expect  uint64
+	record  stored
+}
+
+func (s subjects) with(w stormWrite) subjects {
+	out := maps.Clone(s)
+	if w.record.id == "" {
+		delete(out, w.subject)
+	} else {
+		out[w.subject] = append(slices.Clone(s[w.subject]), w.record)
 	}
 	return out
 }
 
-func (s subjects) apply(f frame) {
-	switch {
-	case f.kind == purgeFrame:
-		delete(s, f.subject)
-	case isItem(f.subject):
-		s[f.subject] = []stored{{f.seq, f.id, string(f.data)}}
-	default:
-		s[f.subject] = append(s[f.subject], stored{f.seq, f.id, string(f.data)})
-	}
-}
-
-func (s subjects) equal(o subjects) bool { return maps.EqualFunc(s, o, slices.Equal) }
-
 // storm is one disk with what must be on it.
 type storm struct {
-	rng     *rand.Rand
-	disk    *crashDisk
-	state   subjects // acknowledged
-	highest uint64   // sequence that was given
-	writes  int
-	kinds   map[string]int
+	rng    *rand.Rand
+	disk   *crashDisk
+	state  subjects // acknowledged
+	writes int
+	kinds  map[string]int
 }
 
-func (s *storm) options() Options {
-	return Options{rollAt: int64(1000 + s.rng.IntN(4000)), mostRoom: int64(1 + s.rng.IntN(3000))}
-}
-
-// runUntilCrash opens the log, works until the machine goes off, and checks what is
+// runUntilCrash opens the files, works until the machine goes off, and checks what is
 // left.
 func (s *storm) runUntilCrash(ctx context.Context) error {
 	if s.rng.IntN(3) == 0 {
@@ -112,7 +103,7 @@ func (s *storm) runUntilCrash(ctx context.Context) error {
 		s.disk.failAt = s.disk.ops + 1 + s.rng.IntN(150)
 	}
 	under, err := s.work(ctx)
-	if err != nil && !errors.Is(err, errCrashed) {
+	if err != nil {
 		return err
 	}
 	lose := s.rng.IntN(3) > 0
@@ -122,7 +113,7 @@ func (s *storm) runUntilCrash(ctx context.Context) error {
 	} else {
 		s.kinds["kill"]++
 	}
-	now, err := s.readAll(ctx)
+	now, err := readAll(ctx, s.disk)
 	if err != nil {
 		return fmt.Errorf("after the crash: %w", err)
 	}
@@ -131,7 +122,7 @@ func (s *storm) runUntilCrash(ctx context.Context) error {
 	}
 	// What was shown is not lost by the next power cut.
 	s.disk = s.disk.crash(true)
-	again, err := s.readAll(ctx)
+	again, err := readAll(ctx, s.disk)
 	if err != nil {
 		return fmt.Errorf("after the second crash: %w", err)
 	}
@@ -141,180 +132,147 @@ func (s *storm) runUntilCrash(ctx context.Context) error {
 	return nil
 }
 
-// takeState holds what was found to what must be there: the state, with a beginning
-// of the batch that was under way.
-func (s *storm) takeState(now subjects, under []frame) error {
-	want := s.state.clone()
-	for n := 0; ; n++ {
-		if now.equal(want) {
-			if len(under) > 0 && n == len(under) {
-				s.kinds["batch kept"]++
-			} else if len(under) > 0 {
-				s.kinds["batch lost"]++
-			}
-			s.state = want
-			return nil
+// takeState holds what was found to what must be there: the state, with or without the write that was
+// under way.
+func (s *storm) takeState(now subjects, under *stormWrite) error {
+	if now.equal(s.state) {
+		if under != nil {
+			s.kinds["lost"]++
 		}
-		if n == len(under) {
-			return fmt.Errorf("found %v, acknowledged were %v, and %d frames were under way", now, s.state, len(under))
-		}
-		want.apply(under[n])
-		s.highest = max(s.highest, under[n].seq)
+		return nil
 	}
+	if under == nil {
+		return fmt.Errorf("found %v, acknowledged were %v", now, s.state)
+	}
+	if found := now[under.subject]; under.record.id != "" && len(found) > 0 {
+		under.record.seq = found[len(found)-1].seq
+	}
+	if !now.equal(s.state.with(*under)) {
+		return fmt.Errorf("found %v, acknowledged were %v, and %v was under way", now, s.state, *under)
+	}
+	s.kinds["kept"]++
+	s.state = now
+	return nil
 }
 
-// work makes batches until the disk dies, and returns the frames of the one that
-// was under way.
-func (s *storm) work(ctx context.Context) ([]frame, error) {
-	b, err := loadDisk(ctx, s.disk, s.options())
+// work writes until the disk dies, and returns what was under way then.
+func (s *storm) work(ctx context.Context) (*stormWrite, error) {
+	b, err := openDisk(ctx, s.disk, Options{})
 	if err != nil {
 		if errors.Is(err, errCrashed) {
 			s.kinds["died at a start"]++
+			return nil, nil
 		}
 		if company.CodeOf(err) != company.ELedger && (s.isFull() || s.disk.failed) {
-			return nil, errCrashed // nothing was asked of it
+			return nil, nil // nothing was asked of it
 		}
 		return nil, err
 	}
-	defer b.closeSegments()
 	for {
-		batch := s.makeBatch()
-		p := b.planBatch(batch)
-		for _, f := range p.frames {
-			if f.seq <= s.highest {
-				return nil, fmt.Errorf("sequence %d was given after %d", f.seq, s.highest)
-			}
+		w := s.nextWrite()
+		err := store(b, &w)
+		if err != nil && s.isFull() && b.broken.Err() == nil && errors.Is(err, syscall.ENOSPC) {
+			s.kinds["no room"]++
+			continue
 		}
-		sealed := len(b.sealed)
-		if err := b.storeBatch(p); err != nil {
-			if s.isFull() && b.broken == nil && errors.Is(err, syscall.ENOSPC) {
-				s.kinds["no room"]++
-				continue
-			}
-			if s.disk.failed {
-				s.kinds["sync failed"]++
-			}
-			return p.frames, errCrashed
+		if err != nil && s.disk.failed {
+			s.kinds["sync failed"]++
 		}
-		for _, f := range p.frames {
-			s.state.apply(f)
-			s.highest = f.seq
+		if err != nil {
+			return &w, nil
 		}
-		if b.broken != nil { // by the sync of a roll
-			s.kinds["sync failed in a roll"]++
-			return nil, errCrashed
+		if w.record.id == "" {
+			s.kinds["purged"]++
 		}
-		if len(b.sealed) > sealed {
-			s.kinds["rolled"]++
+		if all := s.state[w.subject]; w.record.id != "" && len(all) > 0 && w.record.seq <= all[len(all)-1].seq {
+			return nil, fmt.Errorf("sequence %d was given after %v", w.record.seq, all)
 		}
+		s.state = s.state.with(w)
+		now := snapshotOf(b)
 		if s.disk.ops >= s.disk.dieAt {
-			return nil, errCrashed
+			return nil, nil
 		}
-		if from, to, ok := planCompaction(b.sealed, b.rollAt); ok {
-			if err := b.compactSegments(from, to); err == nil {
-				s.kinds["compacted"]++
-			}
-		}
-		if now := snapshotOf(b); !now.equal(s.state) {
-			return nil, fmt.Errorf("the index has %v, acknowledged were %v", now, s.state)
+		if !now.equal(s.state) {
+			return nil, fmt.Errorf("the bus has %v, acknowledged were %v", now, s.state)
 		}
 	}
+}
+
+// store carries out a write, and sets the sequence of its record.
+func store(b *Bus, w *stormWrite) (err error) {
+	if err := context.Cause(b.broken); err != nil {
+		return err
+	}
+	if w.record.id == "" {
+		return b.removeSubject(w.subject)
+	}
+	w.record.seq, err = b.appendRecord(w.subject, []byte(w.record.data), w.expect, w.record.id)
+	return err
 }
 
 func (s *storm) isFull() bool {
 	return s.disk.full > 0 && s.disk.ops >= s.disk.full && s.disk.ops < s.disk.dieAt
 }
 
-// makeBatch is some requests that all expect what is there.
-func (s *storm) makeBatch() []*request {
-	var batch []*request
-	ahead := map[string]int{}
-	for range 1 + s.rng.IntN(4) {
-		s.writes++
-		subject := []string{bus.Ledger, "run.a", "run.b", "run.c", "queue.x", "queue.y"}[s.rng.IntN(6)]
-		if ahead[subject]++; ahead[subject] > 1 {
-			continue // what it is to expect is known once the first one has its sequence
+// nextWrite is a record that expects what is there, or a purge.
+func (s *storm) nextWrite() stormWrite {
+	s.writes++
+	w := stormWrite{subject: []string{bus.Ledger, "run.a", "run.b", "run.c", bus.ItemSubject("x")}[s.rng.IntN(5)]}
+	if all := s.state[w.subject]; len(all) > 0 {
+		w.expect = all[len(all)-1].seq
+		if w.subject != bus.Ledger && s.rng.IntN(4) == 0 {
+			return w
 		}
-		r := &request{kind: recordFrame, subject: subject, id: fmt.Sprint("id", s.writes),
-			data: []byte(fmt.Sprint(s.writes, strings.Repeat(".", s.rng.IntN(700))))}
-		if isItem(subject) {
-			state := "dead"
-			if s.rng.IntN(2) == 0 {
-				state, r.keep = "done", time.Hour
-			}
-			r.id, r.data = "", fmt.Appendf(nil, `{"id":%q,"state":%q,"note":%q}`, subject, state, r.data)
-		}
-		if all := s.state[subject]; len(all) > 0 {
-			r.expect = all[len(all)-1].seq
-			if strings.HasPrefix(subject, bus.JournalPrefix) && s.rng.IntN(4) == 0 {
-				r = &request{kind: purgeFrame, subject: subject}
-			}
-		}
-		batch = append(batch, r)
 	}
-	return batch
+	w.record = stored{id: fmt.Sprint("id", s.writes), data: fmt.Sprint(s.writes, strings.Repeat(".", s.rng.IntN(700)))}
+	return w
 }
 
-// readAll opens the log, and reads all of it.
-func (s *storm) readAll(ctx context.Context) (subjects, error) {
-	b, err := loadDisk(ctx, s.disk, s.options())
+// readAll opens the files on a disk, and reads all of them.
+func readAll(ctx context.Context, d *crashDisk) (subjects, error) {
+	b, err := openDisk(ctx, d, Options{})
 	if err != nil {
 		return nil, err
 	}
-	defer b.closeSegments()
 	return snapshotOf(b), nil
 }
 
 // snapshotOf is all records that a bus has.
 func snapshotOf(b *Bus) subjects {
 	out := subjects{}
-	read := func(subject string, e entry) {
-		f, err := b.readEntry(e)
-		if err != nil {
-			f.data = []byte(err.Error())
+	for subject := range b.subjects {
+		_, err := b.readFrom(context.Background(), subject, 0, 0, func(m bus.Message) error {
+			out[subject] = append(out[subject], stored{m.Seq, m.ID, string(m.Data)})
+			return nil
+		})
+		if err != nil && !errors.Is(err, errCrashed) {
+			out[subject] = append(out[subject], stored{data: err.Error()})
 		}
-		subject = cmp.Or(subject, f.subject)
-		out[subject] = append(out[subject], stored{f.seq, f.id, string(f.data)})
-	}
-	for subject, t := range b.index.tracks {
-		for _, e := range t.entries {
-			read(subject, e)
-		}
-	}
-	for _, d := range b.index.done {
-		read("", d.entry)
 	}
 	return out
 }
 
-// The damage that follows was done to a log that was closed.
+// The damage that follows was done to files that were closed.
 
-// makeLog is a closed log of several segments and what it holds.
+// makeLog is a disk with several files and what they hold.
 func makeLog(t testing.TB) (*crashDisk, subjects) {
 	t.Helper()
 	d := newCrashDisk(rand.New(rand.NewPCG(1, 1)))
-	b, err := loadDisk(context.Background(), d, Options{rollAt: 600})
+	b, err := openDisk(context.Background(), d, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	state := subjects{}
 	for n := range 9 {
-		r := &request{kind: recordFrame, subject: fmt.Sprint("run.", n%3), id: fmt.Sprint(n),
-			data: []byte(strings.Repeat("x", 40*(n%4)))}
-		if all := state[r.subject]; len(all) > 0 {
-			r.expect = all[len(all)-1].seq
+		w := stormWrite{subject: []string{bus.Ledger, "run.1", "run.2"}[n%3],
+			record: stored{id: fmt.Sprint(n), data: strings.Repeat("x", 40*(n%4))}}
+		if all := state[w.subject]; len(all) > 0 {
+			w.expect = all[len(all)-1].seq
 		}
-		p := b.planBatch([]*request{r})
-		if err := b.storeBatch(p); err != nil || len(p.frames) != 1 {
-			t.Fatal(err, p.answers)
+		if err := store(b, &w); err != nil {
+			t.Fatal(err)
 		}
-		state.apply(p.frames[0])
-	}
-	if len(b.sealed) == 0 {
-		t.Fatal("there is one segment")
-	}
-	if err := errors.Join(b.cutRoom(), b.closeSegments()); err != nil {
-		t.Fatal(err)
+		state = state.with(w)
 	}
 	return d, state
 }
@@ -323,5 +281,5 @@ func openWithin(t *testing.T, d *crashDisk, opts Options) (*Bus, error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	return loadDisk(ctx, d, opts)
+	return openDisk(ctx, d, opts)
 }

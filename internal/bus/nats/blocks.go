@@ -6,7 +6,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"hash"
@@ -17,7 +16,6 @@ import (
 	"strings"
 
 	"company/internal/bus"
-	"company/internal/bus/casqueue"
 	"company/internal/company"
 	"company/internal/lib/safedir"
 
@@ -88,20 +86,20 @@ func (r blockReader) checkRecord(raw []byte) (size int, ok bool) {
 	seq := binary.LittleEndian.Uint64(raw[4:])
 	deleted := seq&deletedBits != 0 || seq == 0
 	return size, bytes.Equal(r.sum.Sum(nil), raw[size-recordSum:size]) &&
-		isWellFormed(string(name), data[:headers], data[headers:], deleted)
+		isWellFormed(string(name), data[:headers], deleted)
 }
 
 // isWellFormed reports whether the parts of a record have the form that this package and the server
 // write. The check is needed because the checksum does not cover the lengths of the parts.
-func isWellFormed(subject string, header, data []byte, deleted bool) bool {
+func isWellFormed(subject string, header []byte, deleted bool) bool {
 	switch {
 	case len(header) > 0 &&
 		!(bytes.HasPrefix(header, []byte("NATS/1.0\r\n")) && bytes.HasSuffix(header, []byte("\r\n\r\n"))):
 		return false
 	case subject == "":
 		return deleted
-	case strings.HasPrefix(subject, casqueue.SubjectPrefix):
-		return json.Valid(data) || len(data) == 0
+	case strings.HasPrefix(subject, bus.ItemPrefix):
+		return true
 	}
 	return bus.CheckSubject(subject) == nil
 }

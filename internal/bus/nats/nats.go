@@ -7,7 +7,7 @@
 //
 // Three streams hold all records: LEDGER has one subject, which the server itself refuses to purge.
 // JOURNALS has a subject per run, because a stream per run would not scale to thousands of runs. QUEUE
-// has a subject per item, see casqueue. Blobs are plain files next to the streams.
+// has a subject per item. Blobs are plain files next to the streams.
 //
 // JetStream truncates a stream at a record whose checksum fails and starts without the later records.
 // So Open reads the streams' files first (blocks.go). A damaged ledger or journal is ELedger and is
@@ -27,7 +27,6 @@ import (
 	"time"
 
 	"company/internal/bus"
-	"company/internal/bus/casqueue"
 	"company/internal/bus/localfiles"
 	"company/internal/company"
 	"company/internal/lib/safedir"
@@ -44,7 +43,6 @@ const (
 	cleanupTimeout = 5 * time.Second
 	endTimeout     = 20 * time.Second // limit of the server's shutdown, which may be stuck
 	damagedQueue   = "queue.damaged"  // folder of the newest queue that could not be read
-	itemMemory     = 10 * time.Minute // how long Put remembers a finished item
 )
 
 // Driver describes the driver on an embedded NATS server.
@@ -59,8 +57,8 @@ type Options struct {
 	Folder     *safedir.Folder // Dir, already open; nil opens Dir
 	Logger     *slog.Logger    // receives the server's warnings and errors; nil drops them
 	ServerName string          // defaults to "company"
+	LeaseTTL   time.Duration   // defaults to bus.LeaseTTL
 
-	itemMemory time.Duration // defaults to the constant
 	ackTimeout time.Duration // defaults to the constant
 	endTimeout time.Duration // defaults to the constant
 }
@@ -69,13 +67,12 @@ type Options struct {
 type Bus struct {
 	dir    string
 	log    *Log
-	queue  *casqueue.Queue
+	queue  *Queue
 	blobs  *localfiles.Blobs
 	lock   *localfiles.Lock
 	server *natsserver.Server
 	conn   *natsclient.Conn
 	js     jetstream.JetStream
-	items  jetstream.Stream // the queue's
 
 	ackTimeout, endTimeout time.Duration
 
@@ -136,7 +133,7 @@ func (b *Bus) start(ctx context.Context, own *safedir.Folder, opts Options) erro
 		DisableJetStreamBanner: true,
 		StoreDir:               own.Path(),
 		SyncAlways:             true, // the default syncs every two minutes
-		// Headers and the encoding of queue items need room of their own.
+		// Headers need room of their own.
 		MaxPayload: 2 * bus.MaxRecord,
 		// By default three quarters of the free room at the start and of the store itself.
 		JetStreamMaxStore: 1 << 60,
@@ -171,7 +168,7 @@ func (b *Bus) start(ctx context.Context, own *safedir.Folder, opts Options) erro
 	if b.log, err = openLog(ctx, b); err != nil {
 		return err
 	}
-	if err = b.openQueue(ctx, cmp.Or(opts.itemMemory, itemMemory)); err != nil {
+	if b.queue, err = openQueue(ctx, b, cmp.Or(opts.LeaseTTL, bus.LeaseTTL)); err != nil {
 		return err
 	}
 	b.blobs, err = localfiles.OpenBlobs(own)
@@ -249,7 +246,6 @@ func (b *Bus) WithClosing(ctx context.Context) (context.Context, func()) {
 // and no record is ever dropped for age or space.
 func (b *Bus) ensureStream(ctx context.Context, cfg jetstream.StreamConfig) (jetstream.Stream, error) {
 	cfg.Storage = jetstream.FileStorage
-	cfg.Retention = jetstream.LimitsPolicy
 	cfg.Discard = jetstream.DiscardNew
 	cfg.Replicas = 1
 	cfg.AllowDirect = true
@@ -275,9 +271,7 @@ const duplicateWindow = time.Second
 func hasConfig(has, want jetstream.StreamConfig) bool {
 	return slices.Equal(has.Subjects, want.Subjects) && has.Storage == want.Storage && has.Retention == want.Retention &&
 		has.Discard == want.Discard && has.Replicas == want.Replicas && has.AllowDirect == want.AllowDirect &&
-		has.DenyDelete == want.DenyDelete && has.DenyPurge == want.DenyPurge && has.AllowMsgTTL == want.AllowMsgTTL &&
-		has.Duplicates == want.Duplicates &&
-		max(has.MaxMsgsPerSubject, 0) == max(want.MaxMsgsPerSubject, 0)
+		has.DenyDelete == want.DenyDelete && has.DenyPurge == want.DenyPurge && has.Duplicates == want.Duplicates
 }
 
 // publishMessage appends one message, synced, under compare-and-set on its subject.

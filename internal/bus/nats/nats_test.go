@@ -5,6 +5,7 @@ import (
 	"context"
 	"flag"
 	"testing"
+	"time"
 
 	"company/internal/bus"
 	"company/internal/bus/bustest"
@@ -12,8 +13,8 @@ import (
 )
 
 var driver = bustest.Driver{
-	Open: func(ctx context.Context, dir string) (bus.Bus, error) {
-		return nats.Open(ctx, nats.Options{Dir: dir})
+	Open: func(ctx context.Context, dir string, leaseTTL time.Duration) (bus.Bus, error) {
+		return nats.Open(ctx, nats.Options{Dir: dir, LeaseTTL: leaseTTL})
 	},
 	CorruptBlob: bustest.CorruptBlob,
 }

@@ -104,8 +104,8 @@ type toldQueue struct {
 	lose bool // every lease is lost at its first extension
 }
 
-func (q *toldQueue) Lease(ctx context.Context, ttl time.Duration) (bus.Lease, error) {
-	l, err := q.Queue.Lease(ctx, ttl)
+func (q *toldQueue) Lease(ctx context.Context) (bus.Lease, error) {
+	l, err := q.Queue.Lease(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -127,11 +127,6 @@ func (l toldLease) Ack(ctx context.Context) error {
 func (l toldLease) Nack(ctx context.Context, d time.Duration) error {
 	l.tell("nack")
 	return l.Lease.Nack(ctx, d)
-}
-
-func (l toldLease) Bury(ctx context.Context) error {
-	l.tell("bury")
-	return l.Lease.Bury(ctx)
 }
 
 func (l toldLease) Extend(ctx context.Context) error {

@@ -18,7 +18,7 @@ func workOn(r *company.Run) company.Effect {
 // run is offered again under its own id.
 func TestLostLease(t *testing.T) {
 	b := setup(t)
-	b.queue.lose, b.pool.ttl = true, 300*time.Millisecond
+	b.queue.lose, b.pool.extendEvery = true, 100*time.Millisecond
 	b.Must(company.Offer{Run: first})
 	b.enqueue()
 	b.start(b.pool)
@@ -112,7 +112,7 @@ func TestWorkBeforeTheClaimsAnswer(t *testing.T) {
 // cancelled in between.
 func TestClaimVoidBeforeItsWork(t *testing.T) {
 	b := setup(t)
-	b.pool.ttl = 300 * time.Millisecond
+	b.pool.extendEvery = 100 * time.Millisecond
 	b.Must(company.Offer{Run: first})
 	b.enqueue()
 	b.start(b.pool)

@@ -21,7 +21,7 @@ type slowQueue struct {
 	items  atomic.Int64
 }
 
-func (q *slowQueue) Lease(ctx context.Context, _ time.Duration) (bus.Lease, error) {
+func (q *slowQueue) Lease(ctx context.Context) (bus.Lease, error) {
 	q.asked <- struct{}{}
 	select {
 	case <-ctx.Done():

@@ -39,7 +39,7 @@ func (p *Pool) leaseItems(ctx context.Context) {
 	var keepers sync.WaitGroup
 	defer keepers.Wait()
 	for p.awaitFree(ctx) == nil {
-		lease, err := p.Queue.Lease(ctx, p.ttl)
+		lease, err := p.Queue.Lease(ctx)
 		if err != nil {
 			p.endLeasing()
 			if ctx.Err() == nil {
@@ -72,8 +72,8 @@ func (p *Pool) leaseItems(ctx context.Context) {
 func (p *Pool) takeItem(ctx context.Context, lease bus.Lease) (offer company.OfferID, held *heldRun) {
 	defer p.endLeasing()
 	if err := json.Unmarshal(lease.Item().Body, &offer); err != nil || !offer.Run.Valid() {
-		p.Logger.WarnContext(ctx, "unreadable item buried", "item", lease.Item().ID)
-		p.settleItem(ctx, lease.Bury)
+		p.Logger.WarnContext(ctx, "unreadable item removed", "item", lease.Item().ID)
+		p.settleItem(ctx, lease.Ack)
 		return offer, nil
 	}
 	if held = p.holdRun(offer.Run, lease); held == nil {
@@ -111,7 +111,7 @@ func (p *Pool) claimRun(ctx context.Context, held *heldRun, offer company.OfferI
 // keepLease extends the lease until the run is released, and then acknowledges the item. The ledger has the outcome
 // of the run.
 func (p *Pool) keepLease(ctx context.Context, held *heldRun) {
-	tick := time.NewTicker(p.ttl / 3)
+	tick := time.NewTicker(p.extendEvery)
 	defer tick.Stop()
 	for {
 		select {
@@ -130,7 +130,7 @@ func (p *Pool) keepLease(ctx context.Context, held *heldRun) {
 	}
 }
 
-// settleItem acknowledges, returns or buries an item. If that fails, the item comes again and the ledger refuses it.
+// settleItem acknowledges or returns an item. If that fails, the item comes again and the ledger refuses it.
 func (p *Pool) settleItem(ctx context.Context, do func(context.Context) error) {
 	sctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()

@@ -158,12 +158,12 @@ func TestUndecidedClaimComesAgain(t *testing.T) {
 	b.awaitHeld(first)
 }
 
-// What cannot be read goes to the dead letters.
+// What cannot be read is removed.
 func TestUnreadableItem(t *testing.T) {
 	b := setup(t)
 	if err := b.queue.Put(t.Context(), bus.Item{ID: "noise", Body: []byte("{")}); err != nil {
 		t.Fatal(err)
 	}
 	b.start(b.pool)
-	b.await("bury noise")
+	b.await("ack noise")
 }

@@ -24,9 +24,6 @@ import (
 	"company/internal/company"
 )
 
-// leaseTTL is how long a worker's lease on an item lasts without a heartbeat.
-const leaseTTL = 30 * time.Second
-
 // Worker works on a claimed run until it ends.
 type Worker interface {
 	Do(ctx context.Context, a company.Assignment) error
@@ -45,8 +42,8 @@ type Config struct {
 type Pool struct {
 	Config
 
-	ttl      time.Duration // of a lease
-	putEvery time.Duration // interval at which an offered item is put on the queue again
+	extendEvery time.Duration // interval at which leases are extended
+	putEvery    time.Duration // interval at which an offered item is put on the queue again
 
 	mu      sync.Mutex
 	size    int                        // how many workers there are
@@ -58,7 +55,7 @@ type Pool struct {
 // NewPool returns a pool. It fails if a required part of the config is missing.
 func NewPool(config Config) (*Pool, error) {
 	return &Pool{
-		Config: config, ttl: leaseTTL, putEvery: putEvery,
+		Config: config, extendEvery: bus.LeaseTTL / 3, putEvery: putEvery,
 		size: config.Workers, held: map[company.RunID]*heldRun{}, changed: make(chan struct{}),
 	}, company.CheckParts(config)
 }
