@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"sync"
 
 	"company/internal/agentrun/runfiles"
 	"company/internal/company"
@@ -25,15 +26,22 @@ func (s *Session) sealJournal(ctx context.Context, out *company.RunEnded) error 
 	out.Turns = s.turns
 	out.Heard = s.heard
 	out.Models = s.byModel
+	var beside sync.WaitGroup // both wait for the disk
 	if len(s.said) > 0 {
-		hash, _, err := s.service.Ledger.PutBlob(ctx, bytes.NewReader(s.said))
-		if err != nil { // the journal contains the whole transcript
-			s.service.Logger.WarnContext(ctx, "the transcript is in the journal alone", "run_id", s.Run, "err", err)
-		}
-		s.transcript = hash
+		beside.Go(func() {
+			err := company.Guard("keeping a transcript", func() (err error) {
+				s.transcript, _, err = s.service.Ledger.PutBlob(ctx, bytes.NewReader(s.said))
+				return err
+			})
+			if err != nil { // the journal contains the whole transcript
+				s.service.Logger.WarnContext(ctx, "the transcript is in the journal alone", "run_id", s.Run, "err", err)
+			}
+		})
 	}
 	var err error
-	if out.Journal, err = s.journal.Seal(ctx); err != nil {
+	out.Journal, err = s.journal.Seal(ctx)
+	beside.Wait()
+	if err != nil {
 		return fmt.Errorf("seal the journal of %s: %w", s.Run, err)
 	}
 	text, hash, err := s.keepResult(ctx, *out)

@@ -235,7 +235,7 @@ func killWhileWorking(t *testing.T, s *store) {
 				delete(want, ack.id)
 			}
 		}
-		found := s.drain(t)
+		found := s.drainQueue(t)
 		for id, must := range want {
 			if must && !slices.Contains(found, id) {
 				t.Fatalf("round %d: %s was put and not acknowledged, and is not there", round, id)

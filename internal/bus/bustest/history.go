@@ -265,12 +265,12 @@ func queueHistory(t *testing.T, s *store) {
 		wg.Wait()
 		r.requireOrder(t, itemModel)
 		s.reopenStore(t)
-		s.drain(t)
+		s.drainQueue(t)
 	}
 }
 
-// drain acknowledges all items that wait, and returns their ids.
-func (s *store) drain(t *testing.T) (ids []string) {
+// drainQueue acknowledges all items that wait, and returns their ids.
+func (s *store) drainQueue(t *testing.T) (ids []string) {
 	t.Helper()
 	waiting, _, err := s.Queue().Depth(s.ctx)
 	mustSucceed(t, err)

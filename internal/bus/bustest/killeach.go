@@ -150,7 +150,7 @@ func requireMix(t *testing.T, s *store, acks []ack, began string) {
 			t.Fatalf("killed in %s: the blob %s has %q", began, id, got)
 		}
 	}
-	waiting := s.drain(t) // the next child starts with an empty queue
+	waiting := s.drainQueue(t) // the next child starts with an empty queue
 	for id := range ids["put"] {
 		if there := slices.Contains(waiting, id); there == ids["ack"][id] && began != "ack" {
 			t.Fatalf("killed in %s: %s was put and acknowledged: %v; it is there: %v", began, id, ids["ack"][id], there)

@@ -202,7 +202,7 @@ func (s *stormStore) requireItems(t *testing.T, when string, under map[int]storm
 			unsure[l.on] = true
 		}
 	}
-	found := s.drain(t)
+	found := s.drainQueue(t)
 	for _, id := range found {
 		if !s.items[id] && !unsure[id] {
 			t.Fatalf("%s: %s was settled, and is there", when, id)

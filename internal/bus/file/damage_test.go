@@ -118,6 +118,22 @@ func TestMovedFile(t *testing.T) {
 	}
 }
 
+// TestUnfinishedFileBesideAnother: the file of a first record that a full disk refused may still be there, beside the one
+// that was made once there was room. It is removed.
+func TestUnfinishedFileBesideAnother(t *testing.T) {
+	for range 20 { // the names are random, and so is their order
+		d, state := makeLog(t)
+		d.names[newTrack("run.1").fileName()] = &inode{}
+		b, err := openWithin(t, d, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := snapshotOf(b); !got.equal(state) || len(d.names) != len(state) {
+			t.Fatalf("found %v in %d files, want %v", got, len(d.names), state)
+		}
+	}
+}
+
 // TestTornTail: a file ends at any byte. All that is whole is there, and the rest is told.
 func TestTornTail(t *testing.T) {
 	d, state := makeLog(t)

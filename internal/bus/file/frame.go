@@ -38,8 +38,8 @@ func (f frame) toMessage(subject string) bus.Message {
 	return bus.Message{Subject: subject, Seq: f.seq, ID: f.id, Time: f.time, Data: f.data}
 }
 
-// encode returns the bytes of a frame for an offset in a file.
-func (f frame) encode(offset int64) []byte {
+// encodeFrame returns the bytes of a frame for an offset in a file.
+func (f frame) encodeFrame(offset int64) []byte {
 	size := frameHead + len(f.id) + len(f.data) + markSize
 	raw := make([]byte, 0, size)
 	raw = binary.LittleEndian.AppendUint32(raw, uint32(size))

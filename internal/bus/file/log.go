@@ -51,7 +51,7 @@ func (l Log) Last(ctx context.Context, subject string) (last bus.Message, err er
 	l.bus.mu.RLock()
 	var seq uint64
 	if t := l.bus.subjects[subject]; t != nil {
-		seq = t.last().seq
+		seq = t.lastRecord().seq
 	}
 	l.bus.mu.RUnlock()
 	if seq > 0 {
@@ -118,7 +118,7 @@ func (b *Bus) readFrom(
 	found := false
 	if t != nil {
 		end = t.size
-		first, found = t.from(next)
+		first, found = t.findRecord(next)
 	}
 	b.mu.RUnlock()
 	if !found {

@@ -176,19 +176,19 @@ func (l *Lease) Item() bus.Item { return bus.Item{ID: l.item.ID, Body: slices.Cl
 
 // Extend implements bus.Lease.
 func (l *Lease) Extend(ctx context.Context) error {
-	return l.change(ctx, func() { l.item.free = time.Now().Add(l.queue.ttl) })
+	return l.changeItem(ctx, func() { l.item.free = time.Now().Add(l.queue.ttl) })
 }
 
 // Nack implements bus.Lease.
 func (l *Lease) Nack(ctx context.Context, delay time.Duration) error {
-	return l.change(ctx, func() { l.item.lease, l.item.free = nil, time.Now().Add(delay) })
+	return l.changeItem(ctx, func() { l.item.lease, l.item.free = nil, time.Now().Add(delay) })
 }
 
 // Ack implements bus.Lease.
 func (l *Lease) Ack(ctx context.Context) error {
 	q, subject := l.queue, bus.ItemSubject(l.item.ID)
 	_, err := q.bus.write(ctx, subject, func() (uint64, error) {
-		if err := l.change(ctx, func() { delete(q.items, l.item.ID) }); err != nil {
+		if err := l.changeItem(ctx, func() { delete(q.items, l.item.ID) }); err != nil {
 			return 0, err
 		}
 		err := q.bus.removeSubject(subject)
@@ -202,8 +202,8 @@ func (l *Lease) Ack(ctx context.Context) error {
 	return err
 }
 
-// change changes the item if the lease still holds it.
-func (l *Lease) change(ctx context.Context, change func()) error {
+// changeItem changes the item if the lease still holds it.
+func (l *Lease) changeItem(ctx context.Context, change func()) error {
 	q := l.queue
 	if err := q.bus.checkAlive(ctx); err != nil {
 		return err

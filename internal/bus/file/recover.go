@@ -20,16 +20,17 @@ func (b *Bus) recoverFiles(ctx context.Context) error {
 		if !ok {
 			continue
 		}
-		if other := b.subjects[t.subject]; other != nil {
-			return damagedError(name, 0, "there is another file of this subject, "+other.fileName())
-		}
 		if err := b.recoverFile(ctx, t); err != nil {
 			return err
 		}
-		if len(t.records) > 0 {
-			b.subjects[t.subject] = t
-			b.lastSeq.Store(max(b.lastSeq.Load(), t.last().seq))
+		if len(t.records) == 0 {
+			continue // removed: its creation was never finished
 		}
+		if other := b.subjects[t.subject]; other != nil {
+			return damagedError(name, 0, "there is another file of this subject, "+other.fileName())
+		}
+		b.subjects[t.subject] = t
+		b.lastSeq.Store(max(b.lastSeq.Load(), t.lastRecord().seq))
 	}
 	return b.disk.Sync() // a process may have been killed before it synced a name
 }
@@ -50,8 +51,8 @@ func (b *Bus) recoverFile(ctx context.Context, t *track) (err error) {
 		if err := context.Cause(ctx); err != nil {
 			return err
 		}
-		if len(t.records) > 0 && f.seq <= t.last().seq {
-			return damagedError(t.fileName(), offset, fmt.Sprintf("sequence %d comes after %d", f.seq, t.last().seq))
+		if len(t.records) > 0 && f.seq <= t.lastRecord().seq {
+			return damagedError(t.fileName(), offset, fmt.Sprintf("sequence %d comes after %d", f.seq, t.lastRecord().seq))
 		}
 		last = f
 		t.add(f, offset, 0)
@@ -72,8 +73,8 @@ func (b *Bus) recoverFile(ctx context.Context, t *track) (err error) {
 	if last.end == t.mark {
 		return nil
 	}
-	offset := t.last().offset
-	if _, err := file.WriteAt(last.encode(offset), offset); err != nil {
+	offset := t.lastRecord().offset
+	if _, err := file.WriteAt(last.encodeFrame(offset), offset); err != nil {
 		return err
 	}
 	if err := file.Sync(); err != nil {

@@ -58,10 +58,10 @@ func (t *track) add(f frame, offset, size int64) {
 	t.size, t.lastID = size, f.id
 }
 
-func (t *track) last() place { return t.records[len(t.records)-1] }
+func (t *track) lastRecord() place { return t.records[len(t.records)-1] }
 
-// from returns the place of the first record with at least this sequence.
-func (t *track) from(seq uint64) (place, bool) {
+// findRecord returns the place of the first record with at least this sequence.
+func (t *track) findRecord(seq uint64) (place, bool) {
 	at, _ := slices.BinarySearchFunc(t.records, seq, func(p place, seq uint64) int { return cmp.Compare(p.seq, seq) })
 	if at == len(t.records) {
 		return place{}, false

@@ -64,7 +64,7 @@ func (b *Bus) appendRecord(subject string, data []byte, expect uint64, id string
 	b.mu.RUnlock()
 	var last uint64
 	if t != nil {
-		last = t.last().seq
+		last = t.lastRecord().seq
 		if id != "" && t.lastID == id {
 			return last, nil // a repeat
 		}
@@ -100,7 +100,7 @@ func (b *Bus) createTrack(t *track, f frame) error {
 // lock.
 func (b *Bus) storeFrame(t *track, file diskFile, f frame) error {
 	offset := t.size
-	raw := f.encode(offset)
+	raw := f.encodeFrame(offset)
 	if _, err := file.WriteAt(raw, offset); err != nil {
 		return b.takeBack(t, file, err)
 	}

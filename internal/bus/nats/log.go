@@ -28,6 +28,7 @@ const (
 const (
 	journalPattern = bus.JournalPrefix + ">"
 
+	readSingly     = 24       // records that are read by a request each, before a consumer is made
 	readAhead      = 256      // records in flight to a reader
 	readAheadBytes = 16 << 20 // bytes in flight to a reader
 	// After a longer pause (a suspended machine) a reader finds its consumer
@@ -124,10 +125,7 @@ func (b *Bus) lastMessage(ctx context.Context, stream jetstream.Stream, subject 
 	if err != nil {
 		return bus.Message{}, fmt.Errorf("last record of %s: %w", subject, b.explainError(err))
 	}
-	return bus.Message{
-		Subject: raw.Subject, Seq: raw.Sequence, ID: readID(raw.Subject, raw.Header.Get(jetstream.MsgIDHeader)),
-		Time: raw.Time.UTC(), Data: raw.Data,
-	}, nil
+	return toMessage(raw), nil
 }
 
 // lookAgain repeats the request for a record that was not found. The server returns the same error for
@@ -161,13 +159,35 @@ func (l *Log) Read(ctx context.Context, subject string, from uint64, fn func(bus
 		return err
 	}
 	if last.Seq == max(from, 1) {
-		return fn(last) // the common case of a single new record needs no consumer
+		return fn(last)
 	}
 	stream, err := l.streamOf(subject)
 	if err != nil {
 		return err
 	}
-	return l.bus.scanMessages(ctx, stream, subject, from, last.Seq, fn)
+	// A consumer costs as much as some dozen requests, and most readers want fewer records.
+	next := max(from, 1)
+	for range readSingly {
+		raw, err := stream.GetMsg(ctx, next, jetstream.WithGetMsgSubject(subject))
+		if errors.Is(err, jetstream.ErrMsgNotFound) {
+			break // purged meanwhile, or unreadable: the scan tells which
+		}
+		if err != nil {
+			return fmt.Errorf("read %s: %w", subject, l.bus.explainError(err))
+		}
+		if err := fn(toMessage(raw)); err != nil || raw.Sequence >= last.Seq {
+			return err
+		}
+		next = raw.Sequence + 1
+	}
+	return l.bus.scanMessages(ctx, stream, subject, next, last.Seq, fn)
+}
+
+func toMessage(raw *jetstream.RawStreamMsg) bus.Message {
+	return bus.Message{
+		Subject: raw.Subject, Seq: raw.Sequence, ID: readID(raw.Subject, raw.Header.Get(jetstream.MsgIDHeader)),
+		Time: raw.Time.UTC(), Data: raw.Data,
+	}
 }
 
 // Follow implements bus.Log. It returns the cause of the end of ctx, ErrClosed, or an error of fn.
