@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"company/internal/bus"
 )
 
 // recoverFiles reads every file and finds its records. It truncates a last record that was never
@@ -26,11 +28,21 @@ func (b *Bus) recoverFiles(ctx context.Context) error {
 		if len(t.records) == 0 {
 			continue // removed: its creation was never finished
 		}
+		b.lastSeq.Store(max(b.lastSeq.Load(), t.lastRecord().seq))
 		if other := b.subjects[t.subject]; other != nil {
-			return damagedError(name, 0, "there is another file of this subject, "+other.fileName())
+			if t.subject == bus.Ledger || t.records[0].seq == other.records[0].seq {
+				return damagedError(name, 0, "there is another file of this subject, "+other.fileName())
+			}
+			// A power cut has undone the removal of the older one.
+			old := other
+			if t.records[0].seq < other.records[0].seq {
+				old, t = t, other
+			}
+			if err := b.disk.Remove(old.fileName()); err != nil {
+				return err
+			}
 		}
 		b.subjects[t.subject] = t
-		b.lastSeq.Store(max(b.lastSeq.Load(), t.lastRecord().seq))
 	}
 	return b.disk.Sync() // a process may have been killed before it synced a name
 }

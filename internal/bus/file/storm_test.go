@@ -35,7 +35,7 @@ func TestStorm(t *testing.T) {
 	}
 	kinds := map[string]int{}
 	for seed, done := *stormSeed, 0; done < crashes; seed++ {
-		s := &storm{rng: rand.New(rand.NewPCG(seed, 0)), kinds: kinds, state: subjects{}}
+		s := &storm{rng: rand.New(rand.NewPCG(seed, 0)), kinds: kinds, state: subjects{}, purged: subjects{}}
 		s.disk = newCrashDisk(s.rng)
 		rounds := 1 + s.rng.IntN(6)
 		for range rounds {
@@ -47,7 +47,8 @@ func TestStorm(t *testing.T) {
 		}
 	}
 	t.Logf("%v", kinds)
-	for _, k := range []string{"power cut", "kill", "lost", "kept", "purged", "died at a start", "no room", "sync failed"} {
+	for _, k := range []string{"power cut", "kill", "lost", "kept", "purged", "back", "died at a start", "no room",
+		"sync failed"} {
 		if kinds[k] == 0 {
 			t.Errorf("no run had: %s", k)
 		}
@@ -87,6 +88,7 @@ type storm struct {
 	rng    *rand.Rand
 	disk   *crashDisk
 	state  subjects // acknowledged
+	purged subjects // since the names were synced last, with what they held
 	writes int
 	kinds  map[string]int
 }
@@ -120,6 +122,7 @@ func (s *storm) runUntilCrash(ctx context.Context) error {
 	if err := s.takeState(now, under); err != nil {
 		return err
 	}
+	s.purged = subjects{} // a start syncs the names
 	// What was shown is not lost by the next power cut.
 	s.disk = s.disk.crash(true)
 	again, err := readAll(ctx, s.disk)
@@ -135,6 +138,12 @@ func (s *storm) runUntilCrash(ctx context.Context) error {
 // takeState holds what was found to what must be there: the state, with or without the write that was
 // under way.
 func (s *storm) takeState(now subjects, under *stormWrite) error {
+	for subject, held := range s.purged {
+		if s.state[subject] == nil && slices.Equal(now[subject], held) {
+			s.state[subject] = held
+			s.kinds["back"]++
+		}
+	}
 	if now.equal(s.state) {
 		if under != nil {
 			s.kinds["lost"]++
@@ -183,6 +192,9 @@ func (s *storm) work(ctx context.Context) (*stormWrite, error) {
 		}
 		if w.record.id == "" {
 			s.kinds["purged"]++
+			s.purged[w.subject] = s.state[w.subject]
+		} else if w.expect == 0 {
+			s.purged = subjects{} // a new name is synced with all others
 		}
 		if all := s.state[w.subject]; w.record.id != "" && len(all) > 0 && w.record.seq <= all[len(all)-1].seq {
 			return nil, fmt.Errorf("sequence %d was given after %v", w.record.seq, all)
