@@ -181,11 +181,6 @@ func Open(ctx context.Context, options Options) (_ *App, err error) {
 		KeepImages:    loaded.Config.Container.KeepImages, Remote: loaded.Config.Git.Remote, Logger: log,
 		Crashes: app.crashes}
 	app.verifier = &upkeep.Verifier{Ledger: app.ledger, State: app.orch, Office: off}
-	if len(off.CopiedFrom) > 0 {
-		if _, err := app.orch.Do(ctx, company.Company, company.AdoptCopy{Office: off.ID, From: off.CopiedFrom}); err != nil {
-			return nil, err
-		}
-	}
 	return app, nil
 }
 

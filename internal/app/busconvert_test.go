@@ -21,6 +21,7 @@ import (
 	"company/internal/ledger"
 	"company/internal/office"
 	"company/internal/office/config"
+	"company/test/goroutines"
 )
 
 // The conversion that a test kills runs in a child, which tells each step and waits before it.
@@ -37,7 +38,10 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	os.Exit(m.Run())
+	remove := goroutines.OwnHome()
+	code := m.Run()
+	remove()
+	os.Exit(code)
 }
 
 func convertSlowly(dir, to string) error {
@@ -91,7 +95,7 @@ func killChild(t *testing.T, step string, vars ...string) {
 }
 
 func openDir(ctx context.Context, dir string) (*office.Office, error) {
-	paths, err := office.Find(office.FindOptions{Dir: dir})
+	paths, err := office.Find(office.FindOptions{Dir: dir, Env: os.LookupEnv})
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 	"company/internal/agent"
 	"company/internal/api/client"
 	"company/internal/company"
+	"company/internal/office"
 	"company/test/heldoffice"
 )
 
@@ -27,7 +28,7 @@ func TestFollowersSeeLiveOutput(t *testing.T) {
 		runs = append(runs, run)
 	}
 	o.Serve()
-	conn, err := client.Connect(t.Context(), o.Repo)
+	conn, err := client.Dial(t.Context(), office.FindHolder(o.Paths))
 	if err != nil {
 		t.Fatal(err)
 	}

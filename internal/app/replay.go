@@ -182,7 +182,9 @@ func openReplayOffice(ctx context.Context, root string) (*office.Office, *office
 		return nil, nil, company.E(company.EConfig, "cannot create the folder of the replay").Wrap(err).
 			Fix("free space in " + os.TempDir())
 	}
-	paths, err := office.Find(office.FindOptions{Dir: root, Office: root})
+	paths, err := office.Find(office.FindOptions{Dir: root, Office: root, Env: func(name string) (string, bool) {
+		return filepath.Join(root, "state"), name == "XDG_STATE_HOME"
+	}})
 	if err != nil {
 		return nil, nil, err
 	}

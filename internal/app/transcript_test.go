@@ -14,6 +14,7 @@ import (
 	"company/internal/bus"
 	"company/internal/company"
 	"company/internal/ledger"
+	"company/internal/office"
 	"company/test/heldoffice"
 )
 
@@ -50,7 +51,7 @@ func TestFollowTranscript(t *testing.T) {
 			"first": map[string]string{"text": "the ticket"}})
 	mustAppend(t, j, "reply", reply("before"))
 	o.Serve()
-	conn, err := client.Connect(t.Context(), o.Repo)
+	conn, err := client.Dial(t.Context(), office.FindHolder(o.Paths))
 	if err != nil {
 		t.Fatal(err)
 	}

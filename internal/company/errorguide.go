@@ -70,7 +70,7 @@ func ErrorGuides() []ErrorGuide {
 		{EBus, Fatal, "The storage cannot be opened or written.",
 			"Check disk space and owner of the office's folder, then company resume.", failed},
 		{ELedger, Fatal, "A ledger record, a journal or a blob is damaged, missing or unreadable.",
-			"Run company doctor --deep, then restore a copy of .company/ (docs/troubleshooting.md). Never " +
+			"Run company doctor --deep, then restore a copy of the office (docs/troubleshooting.md). Never " +
 				"remove single files.", failed},
 		{ETimeout, Recoverable, "A step exceeded its time limit.",
 			"Raise workers.run_timeout or workers.command_timeout.", failed},

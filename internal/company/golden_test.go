@@ -326,7 +326,6 @@ func goldenHistory(t *testing.T, seed uint64) []Event {
 			Agents: []AgentModels{{Agent: "worker",
 				Models: append(local, ModelUse{Adapter: "openai", Model: "gpt-5", Host: "api.openai.com"})}}})
 	w.must(Company, RecordCleanup{Before: w.s.Time})
-	w.must(Company, AdoptCopy{Office: "copy", From: []string{w.s.Office.ID}})
 	return w.log
 }
 

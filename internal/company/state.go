@@ -208,7 +208,7 @@ type StartOffice struct {
 
 func (c StartOffice) decide(state *State, meta Meta) ([]Event, error) {
 	if state.Office.ID != "" && state.Office.ID != c.Office {
-		return nil, foreignLedger(state.Office.ID, c.Office)
+		return nil, E(ELedger, "this ledger belongs to office "+state.Office.ID+", not to "+c.Office)
 	}
 	first := &OfficeStarted{Office: c.Office, Epoch: state.Office.Epoch + 1, Version: c.Version, Workers: c.Workers,
 		Writers: c.Writers, Wall: c.Wall, LastWorked: c.LastWorked, Held: state.heldUntil(c.LastWorked)}

@@ -13,7 +13,6 @@ import (
 
 	"company/internal/company"
 	"company/internal/gitops/gitexec"
-	"company/internal/lib/safedir"
 )
 
 // Source is the origin of a base: the path of the president's checkout, or the URL of a repository (https, ssh,
@@ -274,7 +273,6 @@ func (s *Store) findCheckout(p string) (*checkout, error) {
 		dotGit := filepath.Join(dir, ".git")
 		fi, err := os.Stat(dotGit)
 		switch {
-		case err == nil && safedir.IsMarked(dir): // an office's own folder; continue with the checkout above
 		case err == nil && fi.IsDir():
 			return s.checkoutAt(dir, dotGit)
 		case err == nil:

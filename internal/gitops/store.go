@@ -328,8 +328,7 @@ func (s *Store) checkUntampered(dir string) error {
 	return s.checkOwnFiles()
 }
 
-// checkOwnFiles returns an error if a file of ours that git runs or reads as settings has changed. A tracked file in
-// the office's checkout can replace ours, since git overwrites files that it ignores.
+// checkOwnFiles returns an error if a file of ours that git runs or reads as settings has changed.
 func (s *Store) checkOwnFiles() error {
 	for _, program := range s.ownFiles() {
 		got, err := s.own.ReadFile(s.relName(program.path), 0)
@@ -339,7 +338,7 @@ func (s *Store) checkOwnFiles() error {
 		if string(got) != program.text {
 			return company.E(company.EGit, program.path+" was changed").
 				Because("another program wrote there").
-				Fix("find out where it comes from (git -C . ls-files .company), and start again")
+				Fix("find out which one, remove the file, and start again")
 		}
 	}
 	return nil

@@ -37,14 +37,13 @@ func TestNestedBareRepoGivesNoTrust(t *testing.T) {
 			if _, err = config.Load(t.Context(), config.LoadOptions{Project: filepath.Join(repo, "sub"), Env: env}); err == nil {
 				t.Error("it counts as a project's")
 			}
-			// What git says of the office's own folders is asked in the same way.
-			if p, err := Find(FindOptions{Dir: filepath.Join(repo, "sub")}); err == nil {
+			// Whether git tracks the company.yaml is asked in the same way.
+			if p, err := Find(FindOptions{Dir: filepath.Join(repo, "sub"), Env: os.LookupEnv}); err == nil {
 				if o, err := Open(t.Context(), p); err == nil {
 					if err := o.Close(); err != nil {
 						t.Error(err)
 					}
-					text, _ := os.ReadFile(filepath.Join(repo, "sub", "info", "exclude"))
-					t.Errorf("an office was made by the word of a repository that nobody made: %q", text)
+					t.Error("an office was made by the word of a repository that nobody made")
 				}
 			}
 		})

@@ -2,15 +2,12 @@ package office
 
 import (
 	"crypto/rand"
-	"crypto/sha256"
 	"encoding/base32"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"io/fs"
-	"os"
+	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
 
 	"company/internal/company"
@@ -23,27 +20,19 @@ const (
 	maxOfficeFile = 64 << 10
 )
 
-// officeFile is the content of state/office.json.
+// officeFile is the content of office.json in the state folder.
 type officeFile struct {
-	Version    int       `json:"version"`
-	ID         string    `json:"id"`
-	Created    time.Time `json:"created"`
-	Location   *location `json:"seat,omitempty"`
-	CopiedFrom []string  `json:"formerly,omitempty"`
-	Bus        string    `json:"bus,omitempty"` // driver of the ledger
-}
-
-// location identifies the place of a state folder. A copy of an office contains the original's id, and is recognized
-// by its different location.
-type location struct {
-	Host  string `json:"host,omitempty"`
-	Inode uint64 `json:"inode"`
-	Path  string `json:"path"`
+	Version int       `json:"version"`
+	ID      string    `json:"id"`
+	Created time.Time `json:"created"`
+	Dir     string    `json:"dir"`           // the .company folder in which the office was last opened
+	Folder  string    `json:"folder"`        // identifyFolder of the folder that contains it
+	Bus     string    `json:"bus,omitempty"` // driver of the ledger
 }
 
 var idRE = lazyregexp.New(`^[a-z2-7]{4}$`)
 
-// ensureID reads the office's id. It makes a new id if there is none, or if the office is a copy of another one.
+// ensureID reads the office's id, or makes one, and records where the office is.
 func (o *Office) ensureID() error {
 	state := o.StateFolder
 	unlock, err := state.Lock()
@@ -51,31 +40,25 @@ func (o *Office) ensureID() error {
 		return idError(state, err)
 	}
 	defer unlock()
-	here, err := readLocation(state)
-	if err != nil {
-		return idError(state, err)
-	}
 	rec, known, err := readOfficeFile(state)
 	if err != nil {
 		return err
 	}
 	was := rec
-	switch {
-	case !known:
+	if !known {
+		if name := readPointer(o.ownDir); name == filepath.Base(o.State) {
+			o.Notices = append(o.Notices, "the office's state is gone from "+o.State+"; a new office begins")
+		} else if name != "" {
+			o.Notices = append(o.Notices, "this folder came with the pointer of another office, "+name+
+				"; it has an office of its own from now on")
+		}
 		rec = officeFile{Version: 1, ID: newID(), Created: time.Now().UTC().Truncate(time.Second)}
-	case rec.Location != nil && rec.Location.wasCopiedTo(here, rec.ID):
-		rec.CopiedFrom = append([]string{rec.ID}, rec.CopiedFrom...)
-		rec.ID = newID()
-		o.Notices = append(o.Notices, "this office is a copy of "+was.ID+" ("+rec.Location.Path+"): it is "+rec.ID+
-			" from now on, and leaves what was under way to the original")
+	} else if rec.Dir != o.ownDir {
+		o.Notices = append(o.Notices, "the office of "+filepath.Dir(rec.Dir)+" moved here with its folder")
 	}
-	rec.Location = &here
-	o.ID, o.CopiedFrom = rec.ID, rec.CopiedFrom
-	data, err := json.Marshal(rec)
-	if err != nil {
-		return err
-	}
-	if before, err := json.Marshal(was); err == nil && string(before) == string(data) {
+	rec.Dir, rec.Folder = o.ownDir, identifyFolder(o.parentDir)
+	o.ID = rec.ID
+	if rec == was {
 		return nil
 	}
 	return writeOfficeFile(state, rec)
@@ -102,22 +85,10 @@ func idError(state *safedir.Folder, err error) error {
 		Fix("check that you own the folder and that the disk has space")
 }
 
-// StoredID returns the id of the office at p without opening it. It returns "" if there is no office yet, its file
-// cannot be read, or the office is a copy that will get a new id.
+// StoredID returns the id of the office at p without opening it. It returns "" if there is no office yet, or its file
+// cannot be read.
 func StoredID(p Paths) string {
-	state, err := safedir.Open(p.State)
-	if err != nil {
-		return ""
-	}
-	defer state.Close()
-	here, err := readLocation(state)
-	if err != nil {
-		return ""
-	}
-	rec, known, err := readOfficeFile(state)
-	if err != nil || !known || rec.Location != nil && rec.Location.wasCopiedTo(here, rec.ID) {
-		return ""
-	}
+	rec, _ := peekOfficeFile(p.State)
 	return rec.ID
 }
 
@@ -146,63 +117,4 @@ func newID() string {
 	var raw [8]byte
 	_, _ = rand.Read(raw[:]) // never fails
 	return strings.ToLower(base32.StdEncoding.EncodeToString(raw[:]))[:4]
-}
-
-// readLocation returns the location of a state folder.
-func readLocation(state *safedir.Folder) (location, error) {
-	info, err := state.Stat()
-	if err != nil {
-		return location{}, err
-	}
-	st, ok := info.Sys().(*syscall.Stat_t)
-	if !ok {
-		return location{}, errors.ErrUnsupported
-	}
-	return location{Host: hostID(), Inode: st.Ino, Path: state.Path()}, nil
-}
-
-// wasCopiedTo reports whether the office with this id was at s and was copied to here. A moved folder keeps its inode,
-// and a restored backup has its old path. If both fail to decide, the office that is not at the recorded path is the
-// copy.
-func (s location) wasCopiedTo(here location, id string) bool {
-	switch {
-	case s.Inode != here.Inode:
-		return s.Path != here.Path || s.Host == "" || s.Host != here.Host
-	case s.Path != here.Path:
-		return otherOfficeAt(s.Path, here.Path, id)
-	}
-	return false
-}
-
-// otherOfficeAt reports whether a path is the state folder of an office with this id, other than the one at here.
-func otherOfficeAt(path, here, id string) bool {
-	there, err := safedir.Open(path)
-	if err != nil {
-		return false
-	}
-	defer there.Close()
-	self, err := safedir.Open(here)
-	if err != nil {
-		return false
-	}
-	defer self.Close()
-	info, err1 := there.Stat()
-	b, err2 := self.Stat()
-	if err1 != nil || err2 != nil || os.SameFile(info, b) {
-		return false
-	}
-	rec, known, err := readOfficeFile(there)
-	return err == nil && known && rec.ID == id
-}
-
-// hostID identifies this machine by a hash that does not reveal its id. It returns "" if the machine has no permanent
-// id, as in many containers.
-func hostID() string {
-	for _, file := range []string{"/etc/machine-id", "/var/lib/dbus/machine-id"} {
-		if text, err := os.ReadFile(file); err == nil && len(strings.TrimSpace(string(text))) >= 16 {
-			sum := sha256.Sum256([]byte("office of company " + strings.TrimSpace(string(text))))
-			return hex.EncodeToString(sum[:8])
-		}
-	}
-	return ""
 }

@@ -2,11 +2,13 @@ package office
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io/fs"
 	"path/filepath"
 
 	"company/internal/company"
+	"company/internal/gitops/gitindex"
 	"company/internal/lib/safedir"
 	"company/internal/lib/shellquote"
 	"company/internal/office/config"
@@ -19,29 +21,20 @@ const (
 	maxKeptConfig = 64 << 10
 )
 
-// markForGit makes git clean skip .company.
-func (p Paths) markForGit(base *safedir.Folder) error {
-	own, err := base.Sub(p.relativePath(p.ownDir))
-	if err != nil {
-		return p.folderError(err)
-	}
-	defer own.Close()
-	if err := own.MarkForGit(); err != nil {
-		return p.folderError(err)
-	}
-	return nil
-}
-
 // keepConfig keeps a copy of the company.yaml in the state folder. If git tracks the file it removes the copy.
-func (o *Office) keepConfig(tracked bool) error {
-	if tracked {
+func (o *Office) keepConfig(ctx context.Context) error {
+	tracked, err := gitindex.Tracked(ctx, o.parentDir, config.ConfigName)
+	if err != nil {
+		return err
+	}
+	if len(tracked) > 0 {
 		if err := o.StateFolder.Remove(keptConfig); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return o.folderError(err)
+			return o.stateError(err)
 		}
 		return nil
 	}
 	if err := o.copyConfig(o.StateFolder); err != nil {
-		return o.folderError(err)
+		return o.stateError(err)
 	}
 	return nil
 }

@@ -18,7 +18,7 @@ func TestKeptConfig(t *testing.T) {
 	file := filepath.Join(repo, "company.yaml")
 	open := func() Paths {
 		t.Helper()
-		p := mustFind(t, FindOptions{Dir: repo})
+		p := mustFind(t, FindOptions{Dir: repo, Env: os.LookupEnv})
 		o, err := Open(t.Context(), p)
 		if err != nil {
 			t.Fatal(err)
@@ -44,7 +44,7 @@ func TestKeptConfig(t *testing.T) {
 	configtest.WriteFile(t, file, "plan: {max_subtasks: 7}\n")
 	p.RefreshKeptConfig()
 	configtest.Git(t, repo, "clean", "-fdxq")
-	p = mustFind(t, FindOptions{Dir: repo})
+	p = mustFind(t, FindOptions{Dir: repo, Env: os.LookupEnv})
 	if err := p.CheckConfigThere(); company.CodeOf(err) != company.EConfig || kept(p) != "plan: {max_subtasks: 7}\n" {
 		t.Errorf("%v, kept %q", err, kept(p))
 	}
@@ -66,45 +66,5 @@ func TestKeptConfig(t *testing.T) {
 	}
 	if p := open(); kept(p) != "" {
 		t.Errorf("a link is kept: %q", kept(p))
-	}
-}
-
-// git clean passes the office over, git add takes nothing of it, and a marker that was
-// removed is made again.
-func TestGitCleanSparesOffice(t *testing.T) {
-	t.Parallel()
-	repo := configtest.Repo(t, nil)
-	p := mustFind(t, FindOptions{Dir: repo})
-	for range 2 {
-		o, err := Open(t.Context(), p)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := o.Close(); err != nil {
-			t.Fatal(err)
-		}
-		configtest.Git(t, repo, "clean", "-fdxq")
-		if !p.Exists() {
-			t.Fatal("git clean removed the office")
-		}
-		if got := configtest.Git(t, repo, "status", "--porcelain", "--untracked-files=all"); got != "" {
-			t.Errorf("git status: %s", got)
-		}
-		if err := os.RemoveAll(filepath.Join(repo, ".company", ".git")); err != nil {
-			t.Fatal(err)
-		}
-	}
-	// Who stands in the folder is in the checkout, and in its office.
-	o, err := Open(t.Context(), p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := o.Close(); err != nil {
-		t.Fatal(err)
-	}
-	for _, dir := range []string{p.Runs, p.State, filepath.Join(repo, ".company")} {
-		if in := mustFind(t, FindOptions{Dir: dir}); in.Repo != repo || in.State != p.State {
-			t.Errorf("from %s: %+v", dir, in)
-		}
 	}
 }

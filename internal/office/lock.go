@@ -129,7 +129,7 @@ func LastLocked(p Paths) time.Time {
 // FindHolder returns the process that holds the office, or nil. It takes no lock and creates no files. An office that
 // does not exist has no holder. A holder that has not written its description yet has no fields.
 func FindHolder(p Paths) *Holder {
-	state, err := p.Folder(p.State)
+	state, err := safedir.Open(p.State)
 	if err != nil {
 		return nil
 	}

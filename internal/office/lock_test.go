@@ -16,7 +16,7 @@ import (
 // processes are started that have a copy of every open file for a moment.
 func TestLockBesideOthers(t *testing.T) {
 	t.Parallel()
-	p := mustFind(t, FindOptions{Dir: configtest.Repo(t, nil)})
+	p := mustFind(t, FindOptions{Dir: configtest.Repo(t, nil), Env: os.LookupEnv})
 	mustOpen(t, p)
 	done := make(chan struct{})
 	var others sync.WaitGroup
@@ -52,7 +52,7 @@ func TestLockBesideOthers(t *testing.T) {
 // TestTakeLock waits for a holder that only looks, and for no other one, and no longer than it was told.
 func TestTakeLock(t *testing.T) {
 	t.Parallel()
-	p := mustFind(t, FindOptions{Dir: configtest.Repo(t, nil)})
+	p := mustFind(t, FindOptions{Dir: configtest.Repo(t, nil), Env: os.LookupEnv})
 	mustOpen(t, p)
 	first, _, err := TryLock(p)
 	if err != nil || first == nil {

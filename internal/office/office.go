@@ -4,10 +4,11 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"path/filepath"
+	"strings"
 	"syscall"
 
 	"company/internal/company"
-	"company/internal/gitops/gitindex"
 	"company/internal/lib/safedir"
 )
 
@@ -18,9 +19,6 @@ type Office struct {
 	Paths
 	// ID has four letters that distinguish this office from a colleague's. Branch names contain it.
 	ID string
-	// CopiedFrom are the ids of the offices that this one is a copy of, the most recent first. Tasks of its ledger with
-	// such an id belong to the original.
-	CopiedFrom []string
 	// Notices are messages for people, shown once.
 	Notices []string
 	// Folders are the office's own folders, opened once. Access all files of the office only through them.
@@ -42,7 +40,7 @@ type Folders struct {
 func (f *Folders) Close() error {
 	var errs []error
 	for _, one := range f.folderSlots() {
-		errs = append(errs, (*one.folder).Close())
+		errs = append(errs, (*one.folder).Close()) // nil is closed
 		*one.folder = nil
 	}
 	return errors.Join(errs...)
@@ -67,67 +65,31 @@ func (f *Folders) folderSlots() []folderSlot {
 }
 
 // Open creates the missing parts of an office and opens its folders. Several processes may call it at once. It does
-// not change a complete office. In a git checkout it adds the office's folders to .git/info/exclude, marks .company so
-// that git clean skips it, and keeps a copy of an untracked company.yaml.
-//
-// It refuses state that may have come with a repository, before it creates any file: see refuseForeign.
+// not change a complete office. It makes git ignore the folders for people, and keeps a copy of an untracked
+// company.yaml.
 func Open(ctx context.Context, paths Paths) (*Office, error) {
-	// Look up the exclude file in the meantime.
-	var exclude string
-	var excludeErr error
-	asked := make(chan struct{})
-	go func() {
-		defer close(asked)
-		exclude, excludeErr = paths.findExcludeFile(ctx)
-	}()
-	defer func() { <-asked }()
-	index := gitindex.ReadStamp(paths.parentDir)
-	tracksConfig, err := paths.refuseForeign(ctx)
+	base, err := safedir.Open(paths.parentDir)
+	if err != nil {
+		return nil, paths.readableError(err)
+	}
+	defer base.Close()
+	state, err := paths.openState()
 	if err != nil {
 		return nil, err
 	}
-	base, err := safedir.Open(paths.parentDir)
-	if err != nil {
-		return nil, paths.folderError(err)
-	}
-	defer base.Close()
-	for _, dir := range paths.allFolders() {
-		if err := base.Mkdir(dir); err != nil {
-			return nil, paths.folderError(err)
-		}
-	}
 	office := &Office{Paths: paths}
-	if err := office.Folders.open(base, paths); err != nil {
-		return nil, paths.folderError(errors.Join(err, office.Close()))
+	office.StateFolder = state
+	if err := office.openFolders(base); err != nil {
+		return nil, errors.Join(err, office.Close())
 	}
-	// Another process may have created a folder there since the check above. Open folders stay the same from here on. Git
-	// is asked again only if its index has changed.
-	if gitindex.ReadStamp(paths.parentDir).IsSameAs(index) {
-		err = paths.refuseOddFolders()
-	} else {
-		tracksConfig, err = paths.refuseForeign(ctx)
-	}
-	for _, folder := range []*safedir.Folder{office.StateFolder, office.LogsFolder} {
-		if err == nil {
-			if err = folder.Chmod(0o700); err != nil {
-				err = paths.folderError(err)
-			}
-		}
-	}
+	err = office.ensureID()
 	if err == nil {
-		<-asked
-		if err = excludeErr; err == nil && exclude != "" {
-			_, _, err = paths.excludeFolders(exclude)
+		if err = office.hideFromGit(base); err != nil {
+			err = paths.readableError(err)
 		}
 	}
 	if err == nil && paths.Repo != "" {
-		err = paths.markForGit(base)
-	}
-	if err == nil {
-		err = office.ensureID()
-	}
-	if err == nil && paths.Repo != "" {
-		err = office.keepConfig(tracksConfig)
+		err = office.keepConfig(ctx)
 	}
 	if err != nil {
 		return nil, errors.Join(err, office.Close())
@@ -135,47 +97,96 @@ func Open(ctx context.Context, paths Paths) (*Office, error) {
 	return office, nil
 }
 
-// open opens the folders, starting at the one that contains .company/.
-func (f *Folders) open(base *safedir.Folder, paths Paths) error {
-	for _, one := range f.folderSlots() {
-		sub, err := base.Sub(paths.relativePath(one.dir(paths)))
-		if err != nil {
-			return err
+// openFolders opens the folders of the office besides its state, and creates those for people.
+func (o *Office) openFolders(base *safedir.Folder) error {
+	if err := o.makeReadable(base); err != nil {
+		return o.readableError(err)
+	}
+	for _, one := range o.folderSlots()[1:] {
+		dir := one.dir(o.Paths)
+		if o.inState(dir) {
+			sub, err := o.StateFolder.Sub(relativePath(o.State, dir))
+			if err != nil {
+				return o.stateError(err)
+			}
+			*one.folder = sub
+			continue
 		}
+		sub, err := base.Sub(relativePath(o.parentDir, dir))
+		if err != nil {
+			return o.readableError(err)
+		}
+		sub.KeepThere(func() (*safedir.Folder, error) { return o.remakeReadable(dir) })
 		*one.folder = sub
 	}
 	return nil
 }
 
-// Folder opens one of the office's folders (such as p.Runs) for reading, without opening the office. The error is
-// fs.ErrNotExist if the folder does not exist. The caller closes it.
-func (p Paths) Folder(dir string) (*safedir.Folder, error) {
-	base, err := safedir.Open(p.parentDir)
+// makeReadable creates the folders for people.
+func (o *Office) makeReadable(base *safedir.Folder) error {
+	for _, dir := range o.readableFolders() {
+		if err := base.Mkdir(dir); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// remakeReadable creates the folders for people again, as after git clean, and opens one of them.
+func (o *Office) remakeReadable(dir string) (*safedir.Folder, error) {
+	base, err := safedir.Open(o.parentDir)
 	if err != nil {
 		return nil, err
 	}
 	defer base.Close()
-	return base.Sub(p.relativePath(dir))
+	if err := errors.Join(o.makeReadable(base), o.hideFromGit(base)); err != nil {
+		return nil, err
+	}
+	return base.Sub(relativePath(o.parentDir, dir))
 }
 
-// folderError returns the error for folders that cannot be created.
-func (p Paths) folderError(err error) error {
-	fault := company.E(company.EConfig, "cannot create or write the office's folders in "+p.parentDir).Wrap(err)
+// inState reports whether a folder of the office is in its state folder.
+func (p Paths) inState(dir string) bool {
+	return dir == p.State || strings.HasPrefix(dir, p.State+string(filepath.Separator))
+}
+
+// Folder opens one of the office's folders (such as p.Runs) for reading, without opening the office. The error is
+// fs.ErrNotExist if the folder does not exist. The caller closes it.
+func (p Paths) Folder(dir string) (*safedir.Folder, error) {
+	root := p.parentDir
+	if p.inState(dir) {
+		root = p.State
+	}
+	base, err := safedir.Open(root)
+	if err != nil {
+		return nil, err
+	}
+	defer base.Close()
+	return base.Sub(relativePath(root, dir))
+}
+
+// readableError returns the error for folders for people that cannot be created.
+func (p Paths) readableError(err error) error {
+	return folderError(p.ownDir, "create the office in your own folder, company init --office DIR, and name it with "+
+		"--office DIR or COMPANY_OFFICE", err)
+}
+
+// folderError returns the error for a folder of the office that cannot be created or written. elsewhere says how to
+// use another one.
+func folderError(dir, elsewhere string, err error) error {
+	fault := company.E(company.EConfig, "cannot create or write the office's folder "+dir).Wrap(err)
 	var own *company.Error
 	switch {
 	case errors.As(err, &own):
 		return err
 	case isFull(err):
 		return fault.Because("no space left").
-			Fix("free space there (df and df -i show it), or create the office elsewhere: company init --office DIR")
+			Fix("free space there (df and df -i show it); or " + elsewhere)
 	case errors.Is(err, syscall.EROFS):
 		return fault.Because("the disk is read-only").
-			Fix("find out why (dmesg: failing disks become read-only), and mount it for writing again; or create " +
-				"the office elsewhere: company init --office DIR")
+			Fix("find out why (dmesg: failing disks become read-only), and mount it for writing again; or " + elsewhere)
 	case errors.Is(err, fs.ErrPermission):
-		return fault.Because("you may not write there").
-			Fix("create the office in your own folder, company init --office DIR, and name it with --office DIR or " +
-				"COMPANY_OFFICE")
+		return fault.Because("you may not write there").Fix(elsewhere)
 	}
 	return fault.Fix("check that you own the folder and that the disk has space")
 }

@@ -17,13 +17,13 @@ const companyDir = ".company"
 
 // Paths holds the paths of an office. All are absolute and free of symbolic links (STA-15).
 //
-// All files of an office are in .company/, whether or not there is a company.yaml beside it. Only the readable files
-// may be elsewhere, in the folders that company.yaml names under paths.
+// What the company itself reads again is in the state folder, below the user's home (home.go). Files for people are in
+// .company/, whether or not there is a company.yaml beside it, or in the folders that company.yaml names under paths.
 type Paths struct {
 	Root      string // the office: the folder of company.yaml, or the .company folder
 	Repo      string // top of the git checkout that contains the office, if any
 	Config    string // path of company.yaml, which may not exist
-	State     string // state of the company; 0700
+	State     string // state of the company, with the next four folders in it; 0700
 	Bus       string // state of the embedded bus
 	Git       string // mirrors and quarantines
 	Cache     string // files that can be regenerated
@@ -32,7 +32,7 @@ type Paths struct {
 	Tasks     string // a readable file per task
 	Backlog   string // a readable file per subtask
 	ownDir    string // the .company folder
-	parentDir string // the folder that contains ownDir and all other folders of the office
+	parentDir string // the folder that contains ownDir and all other folders for people
 }
 
 // Run returns the folder of a run's readable files.
@@ -86,12 +86,12 @@ func (p Paths) ReadRunFile(run company.RunID, name string, limit int64) ([]byte,
 type FindOptions struct {
 	Dir    string                      // start of the search; empty means the working directory
 	Office string                      // --office
-	Env    func(string) (string, bool) // looks up COMPANY_OFFICE; may be nil
+	Env    func(string) (string, bool) // environment of the process
 }
 
 // Find returns the paths of the selected office. The order is: --office, COMPANY_OFFICE, the nearest folder at or
-// above Dir with a company.yaml or a .company folder, and last a .company folder in the git checkout that contains
-// Dir. Open creates that folder, Find creates no files.
+// above Dir with a company.yaml or a pointer in .company, and last the git checkout that contains Dir. Find changes
+// no files.
 func Find(findOptions FindOptions) (Paths, error) {
 	if findOptions.Dir == "" {
 		wd, err := os.Getwd()
@@ -102,7 +102,7 @@ func Find(findOptions FindOptions) (Paths, error) {
 		findOptions.Dir = wd
 	}
 	named, by := findOptions.Office, "--office"
-	if named == "" && findOptions.Env != nil {
+	if named == "" {
 		named, _ = findOptions.Env("COMPANY_OFFICE")
 		by = "COMPANY_OFFICE"
 	}
@@ -117,9 +117,9 @@ func Find(findOptions FindOptions) (Paths, error) {
 		}
 		switch {
 		case isFile(filepath.Join(dir, config.ConfigName)) || filepath.Base(dir) == companyDir:
-			return pathsAt(dir)
+			return pathsAt(dir, findOptions.Env)
 		case isDir(filepath.Join(dir, companyDir)):
-			return pathsAt(filepath.Join(dir, companyDir))
+			return pathsAt(filepath.Join(dir, companyDir), findOptions.Env)
 		}
 		return Paths{}, company.E(company.EConfig, by+" names a folder that is not an office: "+dir).
 			Because("it has no company.yaml and no .company folder").Fix("name the folder of a company.yaml")
@@ -131,18 +131,18 @@ func Find(findOptions FindOptions) (Paths, error) {
 	}
 	for dir := start; ; dir = filepath.Dir(dir) {
 		if isFile(filepath.Join(dir, config.ConfigName)) ||
-			filepath.Base(dir) == companyDir && isDir(filepath.Join(dir, "state")) {
-			return pathsAt(dir)
+			filepath.Base(dir) == companyDir && readPointer(dir) != "" {
+			return pathsAt(dir, findOptions.Env)
 		}
-		if isDir(filepath.Join(dir, companyDir, "state")) {
-			return pathsAt(filepath.Join(dir, companyDir))
+		if readPointer(filepath.Join(dir, companyDir)) != "" {
+			return pathsAt(filepath.Join(dir, companyDir), findOptions.Env)
 		}
-		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil && !safedir.IsMarked(dir) {
+		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
 			// Use the checkout's own office, unless a folder above has a company.yaml.
 			if up, ok := findOfficeAbove(filepath.Dir(dir)); ok {
-				return pathsAt(up)
+				return pathsAt(up, findOptions.Env)
 			}
-			return pathsAt(filepath.Join(dir, companyDir))
+			return pathsAt(filepath.Join(dir, companyDir), findOptions.Env)
 		}
 		if dir == filepath.Dir(dir) {
 			if bare, ok := FindBareRepo(start); ok {
@@ -187,7 +187,7 @@ func findOfficeAbove(dir string) (string, bool) {
 }
 
 // pathsAt returns the paths of the office with this root.
-func pathsAt(root string) (Paths, error) {
+func pathsAt(root string, env func(string) (string, bool)) (Paths, error) {
 	paths := Paths{Root: root, Config: filepath.Join(root, config.ConfigName), ownDir: filepath.Join(root, companyDir)}
 	if filepath.Base(root) == companyDir {
 		paths.ownDir = root
@@ -198,49 +198,34 @@ func pathsAt(root string) (Paths, error) {
 			Fix("name your own office with --office, or take the file over with chown")
 	}
 	paths.parentDir = filepath.Dir(paths.ownDir)
-	paths.State = filepath.Join(paths.ownDir, "state")
-	paths.Bus = filepath.Join(paths.State, "bus")
-	paths.Git = filepath.Join(paths.State, "git")
-	paths.Cache = filepath.Join(paths.ownDir, "cache")
-	paths.Logs = filepath.Join(paths.ownDir, "logs")
-	paths = paths.WithReadable(config.LoadReadablePaths(paths.Config))
 	for dir := root; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
 		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil && filepath.Base(dir) != companyDir {
 			paths.Repo = dir
 			break
 		}
 	}
-	return paths, nil
+	if err := paths.findState(env); err != nil {
+		return Paths{}, err
+	}
+	paths.Bus = filepath.Join(paths.State, "bus")
+	paths.Git = filepath.Join(paths.State, "git")
+	paths.Cache = filepath.Join(paths.State, "cache")
+	paths.Logs = filepath.Join(paths.State, "logs")
+	return paths.WithReadable(config.LoadReadablePaths(paths.Config)), nil
 }
 
-// ownFolders returns the folders that only the office writes to, relative to parentDir, with slashes.
-func (p Paths) ownFolders() []string {
+// readableFolders returns the folders for people, relative to parentDir, with slashes.
+func (p Paths) readableFolders() []string {
 	var out []string
-	for _, dir := range []string{p.State, p.Cache, p.Logs, p.Runs, p.Tasks, p.Backlog} {
-		out = append(out, p.relativePath(dir))
+	for _, dir := range []string{p.ownDir, p.Runs, p.Tasks, p.Backlog} {
+		out = append(out, relativePath(p.parentDir, dir))
 	}
 	return out
 }
 
-// allFolders returns all folders of the office and their parents, parents first. They are relative to parentDir, with
-// slashes.
-func (p Paths) allFolders() []string {
-	seen := map[string]bool{".": true}
-	var out []string
-	for _, dir := range append(p.ownFolders(), p.relativePath(p.Bus), p.relativePath(p.Git)) {
-		var chain []string
-		for ; !seen[dir]; dir = pathDir(dir) {
-			seen[dir] = true
-			chain = append([]string{dir}, chain...)
-		}
-		out = append(out, chain...)
-	}
-	return out
-}
-
-// relativePath returns a folder of the office relative to parentDir, with slashes.
-func (p Paths) relativePath(dir string) string {
-	r, err := filepath.Rel(p.parentDir, dir)
+// relativePath returns a folder relative to another one that contains it, with slashes.
+func relativePath(base, dir string) string {
+	r, err := filepath.Rel(base, dir)
 	if err != nil {
 		panic(err) // both are absolute
 	}

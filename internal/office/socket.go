@@ -21,9 +21,9 @@ const maxSocketPath = 100
 
 // SocketPath returns the default path of the socket of an office's holder. It is $XDG_RUNTIME_DIR/company-<hash>.sock,
 // or /tmp/company-<uid>/<hash>.sock if that variable does not name a private folder of this user. The hash is of the
-// office's path. Processes with different environments may disagree, so use Holder.Socket if there is a holder.
+// office's state folder. Processes with different environments may disagree, so use Holder.Socket if there is a holder.
 func SocketPath(p Paths, env func(string) (string, bool)) string {
-	sum := sha256.Sum256([]byte(p.Root))
+	sum := sha256.Sum256([]byte(p.State))
 	name := "company-" + hex.EncodeToString(sum[:8]) + ".sock"
 	if dir, ok := env("XDG_RUNTIME_DIR"); ok && filepath.IsAbs(dir) && len(dir)+1+len(name) <= maxSocketPath &&
 		requirePrivateDir(dir) == nil {

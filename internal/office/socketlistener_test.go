@@ -13,7 +13,7 @@ import (
 // TestSocketThatIsTakenAway: a logout removes XDG_RUNTIME_DIR, and what tidies up a socket. The
 // holder is reached all the same, also by who waits for connections since before.
 func TestSocketThatIsTakenAway(t *testing.T) {
-	p := mustFind(t, FindOptions{Dir: configtest.Repo(t, nil)})
+	p := mustFind(t, FindOptions{Dir: configtest.Repo(t, nil), Env: os.LookupEnv})
 	mustOpen(t, p)
 	run := filepath.Join(t.TempDir(), "run")
 	if err := os.Mkdir(run, 0o700); err != nil {

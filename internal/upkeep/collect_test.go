@@ -253,7 +253,7 @@ func TestMain(m *testing.M) {
 
 // collectUntilKilled removes what nothing names of an office, until its bus kills it.
 func collectUntilKilled(ctx context.Context, dir string) error {
-	p, err := office.Find(office.FindOptions{Dir: dir})
+	p, err := office.Find(office.FindOptions{Dir: dir, Env: os.LookupEnv})
 	if err != nil {
 		return err
 	}

@@ -37,28 +37,23 @@ var elsewhere = []exemption{
 	{"internal/lib/safedir/folder.go", "os.Lstat os.MkdirAll os.OpenRoot unix.Renameat",
 		"opens the folder itself, and looks whether its path still leads there"},
 
-	{"internal/lib/safedir/marker.go", "os.OpenRoot", "looks at the .git of a folder"},
 	{"internal/lib/safedir/syncdisk_linux.go", "os.Open", "opens a folder to sync its disk, and reads nothing of it"},
 	{"internal/lib/safedir/spelling.go", "os.Lstat os.ReadDir", "looks how a folder spells a name"},
 
 	// Before there is an office, and around it.
 	{"internal/office/paths.go", "filepath.EvalSymlinks os.Lstat os.Stat",
 		"looks for an office at and above a folder of the operator's"},
-	{"internal/office/foreignstate.go", "os.Lstat",
-		"looks, without following links, whether the folders are the office's own; what is then opened is held"},
+	{"internal/office/home.go", "filepath.EvalSymlinks os.Lstat os.Stat",
+		"finds the state folder in the operator's home, and moves it after its checkout"},
 	{"internal/office/config/load.go", "os.OpenFile", "reads config files of the operator's and of checkouts"},
 	{"internal/office/config/validate.go", "os.Stat", "looks at key files that the config names"},
 	{"internal/gitops/gitindex/gitindex.go", "os.Lstat os.Stat",
 		"looks for a .git at and above a folder, and whether two names are one file"},
-	{"internal/gitops/gitindex/stamp.go", "os.Lstat", "looks for the index of the repository around a folder"},
-	{"internal/office/gitexclude.go", "filepath.EvalSymlinks os.MkdirAll os.ReadFile os.Stat renameio.WriteFile",
-		"writes .git/info/exclude of the checkout, which git itself makes"},
 	{"internal/office/config/trust.go", "os.MkdirAll os.OpenFile",
 		"keeps the operator's list of what is trusted, in their home"},
 	{"internal/office/config/checkouttrust.go", "filepath.EvalSymlinks", "names checkouts by their real folder"},
 	{"internal/office/socket.go", "os.Chmod os.Lstat os.Mkdir os.Remove",
 		"keeps the socket, in a folder of /tmp or of the session that is the operator's alone"},
-	{"internal/office/identity.go", "os.ReadFile", "reads the machine's id"},
 
 	// The operator's checkout, keys and configuration.
 	{"internal/gitops/source.go", "filepath.EvalSymlinks os.Lstat os.ReadFile os.Stat",

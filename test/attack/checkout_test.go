@@ -14,6 +14,7 @@ import (
 	"company/internal/lib/hosttest"
 	"company/internal/lib/safedir"
 	"company/internal/office"
+	"company/internal/office/config/configtest"
 )
 
 // wanted is the name that a worker asks git for. Git repeats it in its error,
@@ -127,7 +128,7 @@ func TestACheckoutRunsNothingAsTheOperator(t *testing.T) {
 			}
 
 			// The look at the folders, and the whole.
-			p, err := office.Find(office.FindOptions{Dir: clone})
+			p, err := office.Find(office.FindOptions{Dir: clone, Env: configtest.Env(map[string]string{"HOME": h.Dir})})
 			if err == nil {
 				_, err = office.Open(t.Context(), p)
 			}
@@ -137,7 +138,7 @@ func TestACheckoutRunsNothingAsTheOperator(t *testing.T) {
 			for _, args := range [][]string{{"submit", "--no-input", "do it"}, {"submit", "--detach", "do it"}} {
 				r := h.Run(patience, args...)
 				if r.Code != 1 || !strings.Contains(r.Stderr, "error[E_CONFIG]") ||
-					!strings.Contains(r.Stderr, "it is a submodule of the repository") || !strings.Contains(r.Stderr, "fix:") {
+					!strings.Contains(r.Stderr, "it is a git repository") || !strings.Contains(r.Stderr, "fix:") {
 					t.Errorf("company %s: exit %d\n%s%s", strings.Join(args, " "), r.Code, r.Stdout, r.Stderr)
 				}
 			}
@@ -176,9 +177,8 @@ func TestLinksPutThereWhileACompanyWorks(t *testing.T) {
 		do("finish", args{"summary": "done " + wanted}),
 	}}})
 	p := h.Start("submit", "--no-input", "do it")
-	refused := filepath.Join(h.Repo, ".company", "logs", "company.log")
 	hosttest.Eventually(t, "the link is refused", func() (any, bool) {
-		text, err := os.ReadFile(refused)
+		text, err := os.ReadFile(filepath.Join(h.State(), "logs", "company.log"))
 		return fmt.Sprintf("%v\n%s", err, text), err == nil && strings.Contains(string(text), "it is a symbolic link")
 	})
 	if got := staff.seenAs("links"); got != "<nil>" {

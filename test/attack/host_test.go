@@ -155,7 +155,7 @@ const many = `for d in $(seq 90); do mkdir -p many/$d && (cd many/$d && seq -f "
 
 // resolveInMirror is what an expression names in the office's mirror; "" for nothing.
 func resolveInMirror(h *testenv.House, rev string) string {
-	dirs, _ := filepath.Glob(filepath.Join(h.Repo, ".company", "state", "git", "*.git"))
+	dirs, _ := filepath.Glob(filepath.Join(h.State(), "git", "*.git"))
 	for _, dir := range dirs {
 		out, err := exec.Command("git", "-c", "safe.directory=*", "--git-dir="+dir, "rev-parse", "--verify", "--quiet",
 			rev).Output()
@@ -248,7 +248,7 @@ func layCanaries(t *testing.T, h *testenv.House) canaries {
 // the canaries fire then.
 func (c canaries) runUnprotected(t *testing.T, h *testenv.House, head string) {
 	t.Helper()
-	mirrors, _ := filepath.Glob(filepath.Join(h.Repo, ".company", "state", "git", "*.git"))
+	mirrors, _ := filepath.Glob(filepath.Join(h.State(), "git", "*.git"))
 	if len(mirrors) != 1 {
 		t.Fatalf("mirrors: %v", mirrors)
 	}

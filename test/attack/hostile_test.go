@@ -264,7 +264,7 @@ func inspect(t *testing.T, h *testenv.House) string {
 // leftovers lists what pushes that came to nothing have left in a run's
 // repository on the host, once the processes of the last one have ended.
 func leftovers(t *testing.T, h *testenv.House, run company.RunID) string {
-	dir := filepath.Join(h.Repo, ".company", "state", "git", "runs", string(run)+".git", "objects")
+	dir := filepath.Join(h.State(), "git", "runs", string(run)+".git", "objects")
 	left, _ := hosttest.WaitUntil(func() (any, bool) {
 		entries, err := os.ReadDir(dir)
 		if err != nil {

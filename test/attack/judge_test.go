@@ -69,7 +69,7 @@ func judgeFlood(t *testing.T, staff *crew, h *testenv.House) {
 	if len(out) > 64<<10 || !strings.Contains(out, "the end") || !strings.Contains(out, "bytes left out") {
 		t.Errorf("%d bytes of a flood: %.300s", len(out), out)
 	}
-	for path, text := range readRecords(t, filepath.Join(h.Repo, ".company")) {
+	for path, text := range readRecords(t, filepath.Join(h.Repo, ".company"), h.State()) {
 		if len(text) > 32<<20 {
 			t.Errorf("%s has %d bytes", path, len(text)) // T3: the host's disk
 		}
@@ -105,7 +105,7 @@ func judgeOutput(t *testing.T, staff *crew, h *testenv.House, r testenv.Result) 
 		}
 	}
 	for path, text := range readRecords(
-		t, filepath.Join(h.Repo, ".company", "workflows"), filepath.Join(h.Repo, ".company", "state", "pulls")) {
+		t, filepath.Join(h.Repo, ".company", "workflows"), filepath.Join(h.State(), "pulls")) {
 		if at := steering.FindStringIndex(text); at != nil && !strings.HasSuffix(path, ".json") {
 			t.Errorf("%s: %q", path, text[max(0, at[0]-100):min(len(text), at[1]+50)])
 		}
@@ -240,7 +240,7 @@ func judgeQuotes(t *testing.T, staff *crew) {
 }
 
 func judgeSecrets(t *testing.T, staff *crew, h *testenv.House, r testenv.Result, secret string) {
-	files := readRecords(t, filepath.Join(h.Repo, ".company"), h.Origin)
+	files := readRecords(t, filepath.Join(h.Repo, ".company"), h.State(), h.Origin)
 	files["stdout"], files["stderr"], files["what agents were told"] = r.Stdout, r.Stderr, staff.everythingTold()
 	for path, text := range files {
 		for _, s := range []string{keyCanary, secret} {

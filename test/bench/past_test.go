@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -20,6 +21,7 @@ import (
 	"company/internal/ledger"
 	"company/internal/lib/hosttest"
 	"company/internal/office"
+	"company/internal/office/config/configtest"
 	"company/test/safebuffer"
 	"company/test/testenv"
 )
@@ -114,7 +116,8 @@ type past struct {
 func fillOffice(b *testing.B, h *testenv.House, finished, open int) {
 	b.Helper()
 	ctx := b.Context()
-	paths, err := office.Find(office.FindOptions{Dir: h.Repo})
+	env := configtest.Env(map[string]string{"XDG_STATE_HOME": filepath.Join(h.Dir, "state")})
+	paths, err := office.Find(office.FindOptions{Dir: h.Repo, Env: env})
 	if err != nil {
 		b.Fatal(err)
 	}

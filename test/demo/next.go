@@ -14,7 +14,7 @@ func (o Outcome) Next(company string) string {
 	var b strings.Builder
 	p := o.Place
 	fmt.Fprintf(&b, "\nlook closer:\n")
-	page := filepath.Join(p.Repo, ".company", "state", "pulls", "1.md")
+	page := filepath.Join(p.State(), "pulls", "1.md")
 	fmt.Fprintf(&b, "  the pull request's page: %s\n", page)
 	fmt.Fprintf(&b, "  what was pushed:         git --git-dir %s log --graph --oneline --all\n", p.Origin)
 	fmt.Fprintf(&b, "  each run's record:       ls %s\n", filepath.Join(p.Repo, ".company", "runtime", "runs"))

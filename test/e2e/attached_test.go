@@ -124,6 +124,7 @@ func TestAttachedFiles(t *testing.T) {
 				runAndExpect(t, h, []string{"shot.png", "PNG image, 320x200", "spec.md", "long.txt", "sha256"}, args...)
 			}
 			checkNoBase64(t, filepath.Join(h.Repo, ".company"))
+			checkNoBase64(t, h.State())
 		})
 	}
 }

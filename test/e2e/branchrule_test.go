@@ -44,7 +44,7 @@ func TestRuleForBranchNames(t *testing.T) {
 		t.Fatalf("%+v", s)
 	}
 	var record struct{ Branch, Head string }
-	readJSON(t, fmt.Sprintf("%s/.company/state/pulls/1.json", h.Repo), &record)
+	readJSON(t, fmt.Sprintf("%s/pulls/1.json", h.State()), &record)
 	if !strings.HasPrefix(record.Branch, "feature/company-t1-") ||
 		record.Head != h.Git(h.Origin, "rev-parse", record.Branch) {
 		t.Errorf("%+v", record)

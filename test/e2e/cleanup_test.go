@@ -104,7 +104,7 @@ func TestCleanup(t *testing.T) {
 	if text, err := os.ReadFile(outside); err != nil || string(text) != "mine" {
 		t.Errorf("a link was followed: %q, %v", text, err)
 	}
-	if repos, err := filepath.Glob(filepath.Join(h.Repo, ".company", "state", "git", "runs", "*.git")); err != nil ||
+	if repos, err := filepath.Glob(filepath.Join(h.State(), "git", "runs", "*.git")); err != nil ||
 		len(repos) > 0 {
 		t.Errorf("repositories left: %v, %v", repos, err)
 	}

@@ -241,7 +241,7 @@ func TestDetach(t *testing.T) {
 	if err != nil || !strings.Contains(string(text2), "[RESULT] COMPLETE") {
 		t.Errorf("the log: %v\n%s", err, text2)
 	}
-	if left, err := filepath.Glob(filepath.Join(h.Repo, ".company/state/instruction-*")); err != nil || len(left) > 0 {
+	if left, err := filepath.Glob(filepath.Join(h.State(), "instruction-*")); err != nil || len(left) > 0 {
 		t.Errorf("left: %v, %v", left, err)
 	}
 	h.MustRun(patience, "pr", "close", "1")

@@ -17,7 +17,7 @@ func waitForWork(t *testing.T, h *testenv.House, p *testenv.Process, key string)
 	t.Helper()
 	p.Event(patience, "office.started", "") // before, the file is of the last process
 	hosttest.Eventually(t, key+" is under way", func() (any, bool) {
-		text, err := os.ReadFile(filepath.Join(h.Repo, ".company/state/busy.json"))
+		text, err := os.ReadFile(filepath.Join(h.State(), "busy.json"))
 		_, after, found := bytes.Cut(text, []byte(`{"key":"`+key))
 		work, _, _ := bytes.Cut(after, []byte("}"))
 		return p.Tell(), err == nil && found && bytes.Contains(work, []byte(`"busy":true`))
@@ -59,7 +59,7 @@ func TestWorkThatCrashes(t *testing.T) {
 				!strings.Contains(sum.Next, "company approve a1") {
 				t.Errorf("summary: %+v", sum)
 			}
-			if text, err := os.ReadFile(filepath.Join(h.Repo, ".company/logs/company.log")); err != nil ||
+			if text, err := os.ReadFile(filepath.Join(h.State(), "logs/company.log")); err != nil ||
 				strings.Count(string(text), "the last process ended by a fatal error") != 2 ||
 				!strings.Contains(string(text), "goroutine ") {
 				t.Errorf("the log has no stacks: %v", err)

@@ -27,7 +27,7 @@ func TestDamagedOffice(t *testing.T) {
 	p.Kill()
 	hold.release()
 
-	state := filepath.Join(h.Repo, ".company/state")
+	state := h.State()
 	copied := filepath.Join(t.TempDir(), "copy")
 	if err := os.CopyFS(copied, os.DirFS(state)); err != nil {
 		t.Fatal(err)

@@ -213,20 +213,15 @@ func findFileHolding(t *testing.T, dir, text string) (at string) {
 	return at
 }
 
-// TestHostileState: state of an office that a repository brings, as files, as
-// links or as something else, is refused before anything is written anywhere
-// (T17, T23, STA-15).
+// TestHostileState: what a repository brings where the office writes files for people, as links or as something else,
+// is refused before anything is written there (T17, T23, STA-15). What it brings as state of an office is not read.
 func TestHostileState(t *testing.T) {
 	t.Parallel()
 	for name, make := range map[string]func(h *testenv.House, outside string){
-		"tracked state": func(h *testenv.House, _ string) {
-			h.Write(".company/state/office.json", `{"version":1,"id":"evil"}`)
-		},
-		"tracked ledger": func(h *testenv.House, _ string) { h.Write(".company/state/bus/x.blk", "x") },
-		"linked office":  func(h *testenv.House, outside string) { link(t, outside, filepath.Join(h.Repo, ".company")) },
-		"linked state": func(h *testenv.House, outside string) {
+		"linked office": func(h *testenv.House, outside string) { link(t, outside, filepath.Join(h.Repo, ".company")) },
+		"linked runtime": func(h *testenv.House, outside string) {
 			h.Write(".company/README", "x")
-			link(t, outside, filepath.Join(h.Repo, ".company", "state"))
+			link(t, outside, filepath.Join(h.Repo, ".company", "runtime"))
 		},
 		"linked runs": func(h *testenv.House, outside string) {
 			h.Write("company.yaml", "version: 1\npaths: {runtime: runtime}\n")
@@ -238,17 +233,9 @@ func TestHostileState(t *testing.T) {
 			h := testenv.New(t, &staff{}, map[string]string{"run.sh": "true\n"})
 			outside := t.TempDir()
 			make(h, outside)
-			h.Git(h.Repo, "add", "-A", "-f")
-			h.Git(h.Repo, "commit", "-q", "-m", "state")
-			h.Git(h.Repo, "push", "-q", "origin", "main")
-			clone := filepath.Join(h.Dir, "clone")
-			h.Git("", "clone", "-q", h.Origin, clone)
-			h.Repo = clone
+			clonePushed(h)
 			for _, args := range [][]string{{"submit", "--no-input", "do it"}, {"submit", "--detach", "do it"}} {
 				runRefused(t, h, 1, "E_CONFIG", args...)
-			}
-			if got := h.Git(clone, "status", "--porcelain", "--ignored"); got != "" {
-				t.Errorf("the clone was changed: %s", got)
 			}
 			if left, err := os.ReadDir(outside); err != nil || len(left) > 0 {
 				t.Errorf("written outside: %v, %v", left, err)
@@ -258,6 +245,27 @@ func TestHostileState(t *testing.T) {
 			}
 		})
 	}
+	t.Run("state", func(t *testing.T) {
+		h := testenv.New(t, &staff{}, map[string]string{"run.sh": "true\n"})
+		for name, text := range map[string]string{"state/office.json": `{"version":1,"id":"evil"}`, "state/bus/x.blk": "x",
+			"office": "evil-00000000\n", "runtime/runs/t1-01.1/result.json": `{"run_id":"t1-01.1"}`} {
+			h.Write(".company/"+name, text)
+		}
+		clonePushed(h)
+		if got := h.MustRun(patience, "status").Stdout; strings.Contains(got, "t1") || h.OfficeID() == "evil" {
+			t.Errorf("office %q, with\n%s", h.OfficeID(), got)
+		}
+	})
+}
+
+// clonePushed pushes what a repository has, and goes on in a clone of it.
+func clonePushed(h *testenv.House) {
+	h.Git(h.Repo, "add", "-A", "-f")
+	h.Git(h.Repo, "commit", "-q", "-m", "state")
+	h.Git(h.Repo, "push", "-q", "origin", "main")
+	clone := filepath.Join(h.Dir, "clone")
+	h.Git("", "clone", "-q", h.Origin, clone)
+	h.Repo = clone
 }
 
 func link(t *testing.T, target, path string) {

@@ -109,11 +109,13 @@ func (b *blind) undisturbed(h *testenv.House) (tree, said string) {
 var endings = []string{"kill -9", "SIGINT", "SIGTERM", "SIGHUP", "stop", "pause", "disk full"}
 
 // end ends a company in one way. One that comes to its end by itself may have
-// asked for its next reply: that is let go.
-func end(t *testing.T, h *testenv.House, p *testenv.Process, how string, next *stop) {
+// come to further stops: they let go.
+func end(t *testing.T, h *testenv.House, p *testenv.Process, how string, further []*stop) {
 	t.Helper()
-	if next != nil && (how == "pause" || how == "disk full") {
-		next.release()
+	if how == "pause" || how == "disk full" {
+		for _, s := range further {
+			s.release()
+		}
 	}
 	signals := map[string]syscall.Signal{"kill -9": syscall.SIGKILL, "SIGINT": syscall.SIGINT, "SIGTERM": syscall.SIGTERM,
 		"SIGHUP": syscall.SIGHUP}
@@ -125,7 +127,7 @@ func end(t *testing.T, h *testenv.House, p *testenv.Process, how string, next *s
 		takenUp(p)
 		h.Run(patience, "pause", "t1")
 	case "disk full":
-		filler := filepath.Join(h.Repo, ".company/filler")
+		filler := filepath.Join(h.State(), "filler")
 		_ = exec.Command("dd", "if=/dev/zero", "of="+filler, "bs=64k").Run() // it ends when the disk is full
 		p.Wait(patience)
 		if err := os.Remove(filler); err != nil {
@@ -141,11 +143,11 @@ func end(t *testing.T, h *testenv.House, p *testenv.Process, how string, next *s
 // beginning lifts the stop or pause that came before it, as it should.
 func takenUp(p *testenv.Process) { p.Event(patience, "run.claimed", "t1-01") }
 
-// smallDisk puts the office on a disk that can be filled.
+// smallDisk puts the state of the office on a disk that can be filled.
 func smallDisk(t *testing.T, h *testenv.House) {
 	t.Helper()
-	disk := filepath.Join(h.Repo, ".company")
-	if err := os.Mkdir(disk, 0o700); err != nil {
+	disk := filepath.Join(h.Dir, "state")
+	if err := os.MkdirAll(disk, 0o700); err != nil {
 		t.Fatal(err)
 	}
 	if err := syscall.Mount("tmpfs", disk, "tmpfs", 0, "size=64m,mode=0700"); err != nil {
@@ -197,7 +199,7 @@ func TestInterrupts(t *testing.T) {
 			t.Cleanup(func() { p.Signal(syscall.SIGKILL) }) // before the disk is taken away
 			t.Cleanup(func() {
 				if t.Failed() { // the process alone knows what happened since it began
-					t.Log(h.Run(patience, "feed", "t1").Stdout)
+					t.Log(h.Run(patience, "feed", "t1").Stdout, h.Run(patience, "logs", "t1-01.1").Stdout)
 				}
 			})
 			told := ""
@@ -211,11 +213,7 @@ func TestInterrupts(t *testing.T) {
 				told += fmt.Sprintf("%s %s after reply %d\n", how, after, s.turn)
 				s.release()
 				time.Sleep(after) // the moment itself: whatever the company is at then
-				var next *stop
-				if i+1 < len(b.stops) {
-					next = b.stops[i+1]
-				}
-				end(t, h, p, how, next)
+				end(t, h, p, how, b.stops[i+1:])
 				p = h.Start("resume")
 			}
 			waitForSummary(t, p, 0)

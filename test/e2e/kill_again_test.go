@@ -75,7 +75,7 @@ func TestQueueBeginsAnew(t *testing.T) {
 	p.Kill()
 	hold.release()
 	var queues []string
-	err := filepath.WalkDir(filepath.Join(h.Repo, ".company"), func(path string, d os.DirEntry, err error) error {
+	err := filepath.WalkDir(h.State(), func(path string, d os.DirEntry, err error) error {
 		if err == nil && d.IsDir() && strings.EqualFold(d.Name(), "queue") && filepath.Base(filepath.Dir(path)) == "streams" {
 			queues = append(queues, path)
 			return filepath.SkipDir

@@ -91,7 +91,7 @@ func triplesAndTells(planned bool) *staff {
 // checkPushed: the worker's commit is in the run's quarantine, and nowhere else.
 func checkPushed(t *testing.T, h *testenv.House) {
 	t.Helper()
-	dir := filepath.Join(h.Repo, ".company/state/git/runs/t1-01.1.git")
+	dir := filepath.Join(h.State(), "git/runs/t1-01.1.git")
 	if got := h.Git(dir, "show", "-s", "--format=%s", "refs/heads/agent/t1-01-add-triple"); got != "[t1-01] Add Triple" {
 		t.Errorf("the quarantine holds %q", got)
 	}
@@ -99,7 +99,7 @@ func checkPushed(t *testing.T, h *testenv.House) {
 
 func mirror(t *testing.T, h *testenv.House) string {
 	t.Helper()
-	dirs, err := filepath.Glob(filepath.Join(h.Repo, ".company/state/git/repo-*.git"))
+	dirs, err := filepath.Glob(filepath.Join(h.State(), "git/repo-*.git"))
 	if err != nil || len(dirs) != 1 {
 		t.Fatalf("mirrors: %v, %v", dirs, err)
 	}
@@ -336,7 +336,7 @@ func checkCallsRepeated(t *testing.T, want, got map[company.RunID]int, most int)
 func changesNothing(t *testing.T, h *testenv.House) {
 	t.Helper()
 	look := func() string {
-		pulls, err := filepath.Glob(filepath.Join(h.Repo, ".company/state/pulls/*.json"))
+		pulls, err := filepath.Glob(filepath.Join(h.State(), "pulls/*.json"))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -30,7 +30,7 @@ func farewells(stops ...*stop) *staff {
 // lockHolder gives the process that has signed the office's lock, if it is held.
 func lockHolder(t testing.TB, h *testenv.House) (pid int, held bool) {
 	t.Helper()
-	f, err := os.Open(filepath.Join(h.Repo, ".company/state/lock"))
+	f, err := os.Open(filepath.Join(h.State(), "lock"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -317,7 +317,7 @@ func TestDiskFull(t *testing.T) {
 	p := h.Start("submit", "say goodbye")
 	t.Cleanup(func() { p.Signal(syscall.SIGKILL) }) // before the disk is taken away
 	hold.wait(t, p)
-	filler := filepath.Join(h.Repo, ".company", "filler")
+	filler := filepath.Join(h.State(), "filler")
 	if out, err := exec.Command("dd", "if=/dev/zero", "of="+filler, "bs=4k").CombinedOutput(); err == nil ||
 		!strings.Contains(string(out), "No space") {
 		t.Fatalf("the disk is not full: %v\n%s", err, out)

@@ -133,7 +133,7 @@ func TestMCPAgent(t *testing.T) {
 	}
 	checkOffered(t, sent, "costs", "diff", "feed", "list", "logs", "pr_list", "pr_show", "show", "status", "wait")
 	checkRead(t, sent, "company_show", "error[E_NOT_FOUND]: there is no task t1")
-	if _, err := os.Stat(filepath.Join(h.Repo, ".company", "state")); !os.IsNotExist(err) {
+	if _, err := os.Stat(filepath.Join(h.Dir, "state", "company")); !os.IsNotExist(err) {
 		t.Errorf("an agent that only reads made an office: %v", err)
 	}
 

@@ -40,7 +40,7 @@ func TestRenamedBase(t *testing.T) {
 		t.Fatalf("%+v", s)
 	}
 	var record struct{ Base, Branch, Head string }
-	readJSON(t, fmt.Sprintf("%s/.company/state/pulls/1.json", h.Repo), &record)
+	readJSON(t, fmt.Sprintf("%s/pulls/1.json", h.State()), &record)
 	if record.Base != "trunk" || record.Branch != branch || record.Head != h.Git(h.Origin, "rev-parse", branch) {
 		t.Errorf("%+v", record)
 	}

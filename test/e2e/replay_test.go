@@ -119,7 +119,7 @@ func killReplay(t *testing.T, h *testenv.House, temp string) (office string) {
 	defer func() { _ = cmd.Process.Kill() }()
 	var o struct{ ID string }
 	hosttest.Eventually(t, "the replay has a container", func() (any, bool) {
-		found, _ := filepath.Glob(filepath.Join(temp, "company-replay-*", "office", ".company", "state", "office.json"))
+		found, _ := filepath.Glob(filepath.Join(temp, "company-replay-*", "office", "state", "company", "*", "office.json"))
 		if len(found) == 0 {
 			return nil, false
 		}

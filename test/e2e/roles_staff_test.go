@@ -355,7 +355,7 @@ func checkDelivered(t testing.TB, h *testenv.House, task, pr, subtasks int) {
 		Number                          int
 		Task, Branch, Base, Head, Title string
 	}
-	readJSON(t, fmt.Sprintf("%s/.company/state/pulls/%d.json", h.Repo, pr), &record)
+	readJSON(t, fmt.Sprintf("%s/pulls/%d.json", h.State(), pr), &record)
 	if record.Number != pr || record.Task != fmt.Sprintf("t%d", task) || record.Branch != branch ||
 		record.Base != "main" || record.Head != head {
 		t.Errorf("the pull request's record: %+v; the branch is at %s", record, head)

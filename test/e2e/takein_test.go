@@ -88,7 +88,7 @@ func checkTakenIn(t *testing.T, h *testenv.House, branch, commit string) {
 	t.Helper()
 	h.Git(h.Origin, "merge-base", "--is-ancestor", commit, branch)
 	var record struct{ Head string }
-	readJSON(t, filepath.Join(h.Repo, ".company/state/pulls/1.json"), &record)
+	readJSON(t, filepath.Join(h.State(), "pulls/1.json"), &record)
 	if at := h.Git(h.Origin, "rev-parse", branch); at != record.Head || at == commit {
 		t.Errorf("the branch is at %s, the pull request at %s", at, record.Head)
 	}

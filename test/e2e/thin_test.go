@@ -159,7 +159,7 @@ func lookInside(t *testing.T, h *testenv.House) {
 // checkPage: the local forge's page says what was done and how to do it again.
 func checkPage(t *testing.T, h *testenv.House) {
 	t.Helper()
-	page, err := os.ReadFile(filepath.Join(h.Repo, ".company/state/pulls/1.md"))
+	page, err := os.ReadFile(filepath.Join(h.State(), "pulls/1.md"))
 	if err != nil {
 		t.Fatal(err)
 	}

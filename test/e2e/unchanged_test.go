@@ -32,7 +32,7 @@ func TestNothingToChange(t *testing.T) {
 	if refs := h.Git(h.Origin, "for-each-ref", "--format=%(refname)"); strings.TrimSpace(refs) != "refs/heads/main" {
 		t.Errorf("the origin has %s", refs)
 	}
-	if list, err := os.ReadDir(h.Repo + "/.company/state/pulls"); err == nil && len(list) > 0 {
+	if list, err := os.ReadDir(h.State() + "/pulls"); err == nil && len(list) > 0 {
 		t.Errorf("%d pull requests", len(list))
 	}
 	mainUnmoved(t, h)

@@ -27,13 +27,15 @@ func TestBackupPutBack(t *testing.T) {
 	}
 	waitForSummary(t, h.Start("submit", "say goodbye"), 0)
 	backup := filepath.Join(h.Dir, "backup")
-	inOffice("cp", "-a", ".company", backup)
+	inOffice("cp", "-a", h.State(), backup)
 	waitForSummary(t, h.Start("submit", "say goodbye"), 0)
 	id := h.OfficeID()
 	second := h.Git(h.Origin, "rev-parse", "develop-t2-"+id)
 
-	// The folder itself stays where the machine has no id, by which an office knows its copies.
-	inOffice("sh", "-c", "rm -rf .company/* && cp -a "+backup+"/. .company/")
+	if err := os.RemoveAll(h.State()); err != nil {
+		t.Fatal(err)
+	}
+	inOffice("cp", "-a", backup, h.State())
 	p := h.Start("submit", "say goodbye")
 	if s := waitForSummary(t, p, 0); s.Task != "t3" || s.Result != "COMPLETE" {
 		t.Fatalf("%+v\n%s", s, p.Tell())

@@ -57,7 +57,7 @@ func TestWildRepository(t *testing.T) {
 		t.Errorf("%s commits at the remote", n)
 	}
 	var record struct{ Base string }
-	readJSON(t, filepath.Join(h.Repo, ".company/state/pulls/1.json"), &record)
+	readJSON(t, filepath.Join(h.State(), "pulls/1.json"), &record)
 	if record.Base != "main" {
 		t.Errorf("the pull request goes into %q", record.Base)
 	}

@@ -57,7 +57,7 @@ func Open(t testing.TB) *Office {
 		"HOME": configtest.Dir(t), "PATH": os.Getenv("PATH"), "XDG_RUNTIME_DIR": run,
 		"COMPANY_MODELS_DEFAULT_ADAPTER": "openai", "COMPANY_MODELS_DEFAULT_BASE_URL": "http://model.invalid/v1",
 	}}
-	if o.Paths, err = office.Find(office.FindOptions{Dir: o.Repo}); err != nil {
+	if o.Paths, err = office.Find(office.FindOptions{Dir: o.Repo, Env: o.LookupEnv}); err != nil {
 		t.Fatal(err)
 	}
 	o.Reopen()

@@ -222,19 +222,13 @@ var failedRequestRE = regexp.MustCompile(`(?m)^.*?time"?[=:]"?([0-9T:.Z+-]+).*(?
 
 // firstFailedRequest is when a registry first failed, by the office's log.
 func firstFailedRequest(h *testenv.House) (first time.Time) {
-	logs, err := filepath.Glob(filepath.Join(h.Repo, ".company", "*", "company.log"))
+	text, err := os.ReadFile(filepath.Join(h.State(), "logs", "company.log"))
 	if err != nil {
 		return first
 	}
-	for _, name := range append(logs, filepath.Join(h.Repo, ".company", "company.log")) {
-		text, err := os.ReadFile(name)
-		if err != nil {
-			continue
-		}
-		if m := failedRequestRE.FindSubmatch(text); m != nil {
-			if at, err := time.Parse(time.RFC3339Nano, string(m[1])); err == nil {
-				return at
-			}
+	if m := failedRequestRE.FindSubmatch(text); m != nil {
+		if at, err := time.Parse(time.RFC3339Nano, string(m[1])); err == nil {
+			return at
 		}
 	}
 	return first

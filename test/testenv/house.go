@@ -301,9 +301,21 @@ func (h *House) JSON(v any, args ...string) {
 	}
 }
 
+// State is the folder of the office's state. Before the office is opened it is a folder that is not there.
+func (h *House) State() string { return FindState(h.Repo, filepath.Join(h.Dir, "state")) }
+
+// FindState is the folder of the state of a checkout's office, in a folder for the state of programs.
+func FindState(repo, stateHome string) string {
+	name, err := os.ReadFile(filepath.Join(repo, ".company", "office"))
+	if err != nil {
+		name = []byte("none")
+	}
+	return filepath.Join(stateHome, "company", strings.TrimSpace(string(name)))
+}
+
 // OfficeID is the office's id, as it stands in its state.
 func (h *House) OfficeID() string {
-	text, err := os.ReadFile(filepath.Join(h.Repo, ".company", "state", "office.json"))
+	text, err := os.ReadFile(filepath.Join(h.State(), "office.json"))
 	if err != nil {
 		return ""
 	}

@@ -17,6 +17,7 @@ import (
 
 	"company/internal/company"
 	"company/internal/lib/safetext"
+	"company/internal/office"
 	"company/internal/office/config"
 	"company/internal/present/view"
 )
@@ -244,7 +245,13 @@ func (a *attempt) readOffice(ctx context.Context, sum view.Summary) (out Attempt
 		return out, nil, err
 	}
 	out.PullRequest = pull.Body
-	mirrors, err := filepath.Glob(filepath.Join(a.office, ".company", "state", "git", "*.git"))
+	paths, err := office.Find(office.FindOptions{Dir: a.office, Env: func(name string) (string, bool) {
+		return filepath.Join(a.b.dir, "state"), name == "XDG_STATE_HOME"
+	}})
+	if err != nil {
+		return out, nil, err
+	}
+	mirrors, err := filepath.Glob(filepath.Join(paths.Git, "*.git"))
 	if err != nil || len(mirrors) != 1 {
 		return out, nil, company.E(company.EInternal,
 			fmt.Sprintf("the office of an attempt has %d mirrors", len(mirrors)))

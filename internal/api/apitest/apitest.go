@@ -17,7 +17,7 @@ import (
 // the test ends.
 func ServeOffice(t *testing.T, checkout string, o api.Office) (stop func()) {
 	t.Helper()
-	paths, err := office.Find(office.FindOptions{Dir: checkout})
+	paths, err := office.Find(office.FindOptions{Dir: checkout, Env: os.LookupEnv})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -55,20 +55,6 @@ func Dial(ctx context.Context, held *office.Holder) (*Office, error) {
 	return &Office{Client: client, server: &info}, nil
 }
 
-// Connect connects to the process that serves the office of a folder, or of the repository that
-// contains the folder. It returns ENotFound if no process serves the office.
-func Connect(ctx context.Context, dir string) (*Office, error) {
-	paths, err := office.Find(office.FindOptions{Dir: dir})
-	if err != nil {
-		return nil, err
-	}
-	o, err := Dial(ctx, office.FindHolder(paths))
-	if o == nil && err == nil {
-		err = company.E(company.ENotFound, "company serve is not running in "+paths.Root).Fix("company serve")
-	}
-	return o, err
-}
-
 // None returns the client of an office that was never opened. It has no events.
 func None(paths office.Paths) *Office {
 	return &Office{Client: api.InProcess(unopened{paths}, func() {})}

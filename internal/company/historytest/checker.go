@@ -233,8 +233,6 @@ func (c *Checker) observeOffice(d company.Data, event company.Event) error {
 		}
 		c.epoch = d.Epoch
 		c.voidClaims()
-	case *company.OfficeCopied:
-		c.voidClaims()
 	case *company.OfficeStopped:
 		c.stopped = true
 	case *company.OfficeResumed:

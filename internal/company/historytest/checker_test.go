@@ -90,12 +90,11 @@ func TestEpochs(t *testing.T) {
 	})
 }
 
-// A start, a copy and a resumption void the claims of before, of every task.
+// A start and a resumption void the claims of before, of every task.
 func TestClaimsAreVoided(t *testing.T) {
 	t.Parallel()
 	for name, void := range map[string]func(s *story) *story{
 		"start":      func(s *story) *story { return s.office(&OfficeStarted{Office: "abcd", Epoch: 2}) },
-		"copy":       func(s *story) *story { return s.office(&OfficeCopied{Office: "efgh", From: "abcd"}) },
 		"resumption": func(s *story) *story { return s.office(&OfficeStopped{}).office(&OfficeResumed{Epoch: 2}) },
 	} {
 		held := func() *story { return planned().offer(worker(1)).claim(worker(1)) }

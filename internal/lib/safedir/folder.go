@@ -2,8 +2,8 @@
 // and whole repositories in places that an office uses, and a write by path goes where they point. A Folder is opened
 // once and then used through its descriptor. No file outside of the folder is read, written or removed through it,
 // even if its contents change later. It never follows a symbolic link, at any level. It refuses files that have a
-// second hard link, and folders below it that belong to another user. It also refuses git repositories, except those
-// with the marker of MarkForGit. It does not check the contents of files.
+// second hard link, and folders below it that belong to another user. It also refuses git repositories. It does not
+// check the contents of files.
 package safedir
 
 import (
@@ -16,6 +16,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -24,11 +25,16 @@ import (
 	"company/internal/company"
 )
 
+const gitName = ".git"
+
 // Folder is an open folder. Names are relative to it, with slashes between their parts. Its methods are safe for
 // concurrent use.
 type Folder struct {
-	root *os.Root
 	path string
+
+	mu     sync.Mutex
+	dir    *os.Root
+	remake func() (*Folder, error)
 }
 
 // Open opens the folder at an absolute path. It follows links in the path, but refuses a folder that is itself a link.
@@ -48,7 +54,7 @@ func Open(dir string) (*Folder, error) {
 		_ = root.Close()
 		return nil, refusalError(dir, "it was replaced while it was opened", err)
 	}
-	return &Folder{root: root, path: dir}, nil
+	return &Folder{dir: root, path: dir}, nil
 }
 
 // Make is like Open, but creates the folder and its parents if they are missing.
@@ -76,7 +82,31 @@ func (f *Folder) Close() error {
 	if f == nil {
 		return nil
 	}
-	return f.root.Close()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.dir.Close()
+}
+
+// KeepThere makes the folder go on after it was deleted: its next use calls remake, which creates it again. Folders
+// that people may delete at any time need this.
+func (f *Folder) KeepThere(remake func() (*Folder, error)) { f.remake = remake }
+
+// root returns the open folder.
+func (f *Folder) root() *os.Root {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.remake == nil {
+		return f.dir
+	}
+	if info, err := f.dir.Stat("."); err != nil || LinkCount(info) > 0 {
+		return f.dir
+	}
+	made, err := f.remake()
+	if err != nil {
+		return f.dir // the caller's operation fails, because the folder is gone
+	}
+	f.dir = made.dir // others may still use the old one; the garbage collector closes it
+	return f.dir
 }
 
 // Still returns an error if the path now leads to another folder. Call it right before starting a program that is
@@ -86,7 +116,7 @@ func (f *Folder) Still() error {
 	if err != nil {
 		return refusalError(f.path, "it is gone", err)
 	}
-	if here, err := f.root.Stat("."); err != nil || !os.SameFile(here, there) {
+	if here, err := f.root().Stat("."); err != nil || !os.SameFile(here, there) {
 		return refusalError(f.path, "another folder has replaced it", err)
 	}
 	return nil
@@ -101,7 +131,7 @@ func (f *Folder) Sub(name string) (*Folder, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Folder{root: root, path: f.Join(name)}, nil
+	return &Folder{dir: root, path: f.Join(name)}, nil
 }
 
 // Mkdir creates a folder and its parents if they are missing.
@@ -119,7 +149,7 @@ func (f *Folder) MakeSub(name string) (*Folder, error) {
 	if err != nil {
 		return nil, err
 	}
-	at, err := f.root.OpenRoot(".")
+	at, err := f.root().OpenRoot(".")
 	if err != nil {
 		return nil, err
 	}
@@ -136,7 +166,7 @@ func (f *Folder) MakeSub(name string) (*Folder, error) {
 		}
 		at = next
 	}
-	return &Folder{root: at, path: dir}, nil
+	return &Folder{dir: at, path: dir}, nil
 }
 
 // Lstat describes a name without following a link.
@@ -183,7 +213,7 @@ func (f *Folder) Rename(from, to string) error {
 			_ = sub.Close()
 		}
 	}
-	return f.root.Rename(from, to)
+	return f.root().Rename(from, to)
 }
 
 // MoveTo moves a file of this folder into another one on the same disk. Neither name may contain a slash.
@@ -193,12 +223,12 @@ func (f *Folder) MoveTo(to *Folder, from, name string) error {
 			return fmt.Errorf("%q has not one part: %w", n, fs.ErrInvalid)
 		}
 	}
-	here, err := f.root.Open(".")
+	here, err := f.root().Open(".")
 	if err != nil {
 		return err
 	}
 	defer here.Close()
-	there, err := to.root.Open(".")
+	there, err := to.root().Open(".")
 	if err != nil {
 		return err
 	}
@@ -224,7 +254,7 @@ func (f *Folder) Link(from, to string) error {
 		if err != nil {
 			return err
 		}
-		return errors.Join(f.root.Link(from, to), dir.Close())
+		return errors.Join(f.root().Link(from, to), dir.Close())
 	})
 }
 
@@ -266,7 +296,7 @@ func (f *Folder) Sync(name string) error {
 // Lock waits for an exclusive lock on the folder, against other processes and other open Folders for it. The returned
 // function releases the lock.
 func (f *Folder) Lock() (func(), error) {
-	dir, err := f.root.Open(".")
+	dir, err := f.root().Open(".")
 	if err != nil {
 		return nil, err
 	}
@@ -284,7 +314,7 @@ func (f *Folder) Lock() (func(), error) {
 
 // LockBefore is like Lock, but stops waiting when ctx ends.
 func (f *Folder) LockBefore(ctx context.Context) (func(), error) {
-	dir, err := f.root.Open(".")
+	dir, err := f.root().Open(".")
 	if err != nil {
 		return nil, err
 	}
@@ -313,10 +343,10 @@ func Unlock(file *os.File) error {
 }
 
 // Stat describes the folder itself.
-func (f *Folder) Stat() (fs.FileInfo, error) { return f.root.Stat(".") }
+func (f *Folder) Stat() (fs.FileInfo, error) { return f.root().Stat(".") }
 
 // Chmod sets the permissions of the folder itself.
-func (f *Folder) Chmod(perm fs.FileMode) error { return f.root.Chmod(".", perm) }
+func (f *Folder) Chmod(perm fs.FileMode) error { return f.root().Chmod(".", perm) }
 
 // Usage returns the size in bytes of the files in a folder that have no other hard link. ok is false if ctx ended
 // first. Unreadable files count as 0.
@@ -347,7 +377,7 @@ func (f *Folder) Usage(ctx context.Context, name string) (bytes int64, ok bool) 
 // Plain returns an error if the folder contains, at any level, anything but folders and plain files without other hard
 // links. Call it before starting a program that opens files there by path.
 func (f *Folder) Plain() error {
-	return fs.WalkDir(f.root.FS(), ".", func(name string, entry fs.DirEntry, err error) error {
+	return fs.WalkDir(f.root().FS(), ".", func(name string, entry fs.DirEntry, err error) error {
 		if err == nil && entry.Name() == gitName {
 			return refusalError(f.Join(path.Dir(name)), "it is a git repository", nil)
 		}
@@ -375,7 +405,7 @@ func (f *Folder) withParent(name string, do func(dir *os.Root, base string) erro
 		return fmt.Errorf("%q names the folder itself: %w", name, fs.ErrInvalid)
 	}
 	if len(parts) == 1 {
-		return do(f.root, parts[0])
+		return do(f.root(), parts[0])
 	}
 	dir, err := f.openBelow(path.Dir(path.Clean(name)))
 	if err != nil {
@@ -391,13 +421,14 @@ func (f *Folder) openBelow(name string) (*os.Root, error) {
 		return nil, err
 	}
 	if len(parts) == 0 {
-		return f.root.OpenRoot(".")
+		return f.root().OpenRoot(".")
 	}
-	at, dir := f.root, f.path
+	first, dir := f.root(), f.path
+	at := first
 	for _, part := range parts {
 		dir = filepath.Join(dir, part)
 		next, err := openSubfolder(at, part, dir)
-		if at != f.root {
+		if at != first {
 			_ = at.Close()
 		}
 		if err != nil {
@@ -431,7 +462,7 @@ func openSubfolder(at *os.Root, name, shown string) (*os.Root, error) {
 		_ = root.Close()
 		return nil, refusalError(shown, "it was replaced while it was opened", err)
 	}
-	if _, err := root.Lstat(gitName); err == nil && !isMarked(root) {
+	if _, err := root.Lstat(gitName); err == nil {
 		_ = root.Close()
 		return nil, refusalError(shown, "it is a git repository", nil)
 	}

@@ -28,13 +28,23 @@ type Trust struct{ path string }
 
 // OpenTrust locates the list. Without a home folder there is no list: no file is trusted, and none can be added.
 func OpenTrust(env func(string) (string, bool)) Trust {
+	home, ok := StateHome(env)
+	if !ok {
+		return Trust{}
+	}
+	return Trust{filepath.Join(home, "trust")}
+}
+
+// StateHome returns the folder of all that company keeps for a user: $XDG_STATE_HOME/company or
+// ~/.local/state/company. ok is false if neither variable names an absolute path.
+func StateHome(env func(string) (string, bool)) (dir string, ok bool) {
 	if dir, ok := env("XDG_STATE_HOME"); ok && filepath.IsAbs(dir) {
-		return Trust{filepath.Join(dir, "company", "trust")}
+		return filepath.Join(dir, "company"), true
 	}
 	if home, ok := env("HOME"); ok && filepath.IsAbs(home) {
-		return Trust{filepath.Join(home, ".local", "state", "company", "trust")}
+		return filepath.Join(home, ".local", "state", "company"), true
 	}
-	return Trust{}
+	return "", false
 }
 
 // Trusted reports whether a file with this hash is trusted. It fails closed: if the list cannot be read, or others can

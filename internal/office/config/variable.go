@@ -30,7 +30,7 @@ func Variables() []Variable {
 		{"HOME", areaPlaces, "Home folder."},
 		{"XDG_CONFIG_HOME", areaPlaces, "Your config in company/, logins of gh, tea and pip. Default: ~/.config."},
 		{"XDG_CACHE_HOME", areaPlaces, "Images and packages in company/. Default: ~/.cache."},
-		{"XDG_STATE_HOME", areaPlaces, "Trusted files in company/trust. Default: ~/.local/state."},
+		{"XDG_STATE_HOME", areaPlaces, "Offices and trusted files in company/. Default: ~/.local/state."},
 		{"XDG_RUNTIME_DIR", areaPlaces, "Socket of the office, if the folder is private."},
 		{"TMPDIR", areaPlaces, "Temporary files. Default: /tmp."},
 		{"PATH", areaPlaces,

@@ -2,6 +2,7 @@
 package officetest
 
 import (
+	"os"
 	"testing"
 
 	"company/internal/office"
@@ -11,7 +12,7 @@ import (
 // Open opens an empty office in a folder of the test, and closes it at the end.
 func Open(t *testing.T) *office.Office {
 	t.Helper()
-	paths, err := office.Find(office.FindOptions{Dir: configtest.Office(t, "version: 1\n")})
+	paths, err := office.Find(office.FindOptions{Dir: configtest.Office(t, "version: 1\n"), Env: os.LookupEnv})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -49,10 +49,6 @@ func describeEvent(event company.Event, task *company.Task) Item {
 			item.Text += fmt.Sprintf("; its clock continues from its last event, this machine's says %s",
 				d.Wall.Format(time.DateTime+" MST"))
 		}
-	case *company.OfficeCopied:
-		item.Text, item.Mark = fmt.Sprintf(
-			"this office is a copy of %s and is now %s: the original continues the unfinished work", d.From, d.Office),
-			Needs
 	case *company.OfficeCleaned:
 		item.Text, item.Quiet = "removing leftovers of tasks that ended before "+d.Before.Format(time.DateTime)+" UTC", true
 	case *company.OfficeStopped:

@@ -17,7 +17,7 @@ import (
 // lockOffice makes an office whose lock this test has, and the way there.
 func lockOffice(t *testing.T) (*officeaccess.Entrance, office.Paths, *office.Lock) {
 	t.Helper()
-	paths, err := office.Find(office.FindOptions{Dir: configtest.Repo(t, nil)})
+	paths, err := office.Find(office.FindOptions{Dir: configtest.Repo(t, nil), Env: os.LookupEnv})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"company/internal/api/client"
 	"company/internal/company"
 	"company/internal/ledger"
+	"company/internal/office"
 	"company/test/heldoffice"
 )
 
@@ -105,7 +106,7 @@ func TestCommandsOnAnArchivedTask(t *testing.T) {
 func reopenTask(t *testing.T, o *heldoffice.Office, id company.TaskID) {
 	t.Helper()
 	o.Serve()
-	conn, err := client.Connect(t.Context(), o.Repo)
+	conn, err := client.Dial(t.Context(), office.FindHolder(o.Paths))
 	if err == nil {
 		_, err = conn.Do(t.Context(), "retry "+string(id), company.Retry{Task: id})
 		conn.Close()

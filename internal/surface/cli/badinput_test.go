@@ -158,7 +158,7 @@ var wrongInputs = []wrongInput{
 	{line: "repos: corrupt, garbage in HEAD", prep: shellPrep("echo garbage > .git/HEAD"), args: submitX, exit: 1,
 		code: company.EGit, says: "", fix: ""},
 	{line: "repos: .git is an empty folder", prep: shellPrep("rm -rf .git; mkdir .git"), args: submitX, exit: 1,
-		code: company.ENotFound, says: "no git repository", fix: "go to a git repository"},
+		code: company.EGit, says: "is damaged", fix: "clone it again"},
 	{line: "repos: .git points nowhere", prep: shellPrep("rm -rf .git; echo 'gitdir: /nonexistent' > .git"), args: submitX,
 		exit: 1, code: company.EGit, says: "", fix: ""},
 	{line: "repos: no such branch", args: []string{"submit", "--base", "nowhere", "x"}, exit: 1, code: company.ENotFound,

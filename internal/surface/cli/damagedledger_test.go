@@ -65,7 +65,8 @@ func TestDamagedLedger(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			env := map[string]string{"HOME": t.TempDir(), "PATH": os.Getenv("PATH")}
+			env := map[string]string{"HOME": t.TempDir(), "PATH": os.Getenv("PATH"),
+				"XDG_STATE_HOME": os.Getenv("XDG_STATE_HOME")}
 			repo := t.TempDir()
 			if out, err := exec.Command("git", "init", "-q", repo).CombinedOutput(); err != nil {
 				t.Fatalf("%v: %s", err, out)
@@ -119,7 +120,7 @@ func ledgerFile(t *testing.T, p office.Paths) string {
 // newOfficeWithEvents makes the office of a checkout, with a few events.
 func newOfficeWithEvents(t *testing.T, repo string) office.Paths {
 	t.Helper()
-	paths, err := office.Find(office.FindOptions{Dir: repo})
+	paths, err := office.Find(office.FindOptions{Dir: repo, Env: os.LookupEnv})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -41,7 +41,9 @@ func TestMain(m *testing.M) {
 type leakCheckedTests struct{ m *testing.M }
 
 func (t leakCheckedTests) Run() int {
+	remove := goroutines.OwnHome()
 	code := t.m.Run()
+	remove()
 	if err := goroutines.Left(); code == 0 && err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1

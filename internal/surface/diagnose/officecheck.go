@@ -145,15 +145,12 @@ func (d *Checker) checkOffice(ctx context.Context, subject Subject, deep bool) [
 		return singleResult(
 			"office",
 			healthcheck.Result{Found: dir + " is not writable", Needed: "a writable folder",
-				Fix: "change its owner with chown, or use another office with --office"})
-	}
-	if err := office.CheckFolders(ctx, paths); err != nil {
-		return singleResult("office", ErrorResult(err))
+				Fix: "set XDG_STATE_HOME to a folder of yours; it gets the office's state"})
 	}
 	if !paths.Exists() {
 		return singleResult("office", healthcheck.Result{OK: true, Found: "not created yet: " + paths.Root})
 	}
-	off, err := d.Opener.OpenFolders(ctx, paths) // rejects folders that came with a repository, before it locks them
+	off, err := d.Opener.OpenFolders(ctx, paths)
 	if err != nil {
 		return singleResult("office", ErrorResult(err))
 	}
@@ -172,7 +169,7 @@ func (d *Checker) checkOffice(ctx context.Context, subject Subject, deep bool) [
 		return append(d.checkHolder(ctx, paths, held, deep), deadly...)
 	}
 	deadly := checkCrashes(off)
-	free := healthcheck.Result{OK: true, Found: "free: " + paths.Root}
+	free := healthcheck.Result{OK: true, Found: "free: " + paths.Root + ", state in " + paths.State}
 	app, err := d.Opener.OpenOffice(ctx, off, lock, loaded)
 	if err != nil {
 		if ctx.Err() != nil {

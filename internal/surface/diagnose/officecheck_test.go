@@ -53,7 +53,7 @@ func TestCheckMemory(t *testing.T) {
 // openOffice makes an office in a new repository.
 func openOffice(t *testing.T) (office.Paths, *office.Office) {
 	t.Helper()
-	p, err := office.Find(office.FindOptions{Dir: configtest.Repo(t, nil)})
+	p, err := office.Find(office.FindOptions{Dir: configtest.Repo(t, nil), Env: os.LookupEnv})
 	if err != nil {
 		t.Fatal(err)
 	}

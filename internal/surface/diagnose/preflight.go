@@ -82,19 +82,18 @@ func (d *Checker) Preflight(
 	ctx, cancel := context.WithTimeout(ctx, PreflightTimeout)
 	defer cancel()
 	var wg sync.WaitGroup
-	var docker, models, cache, foreign missingRequirements
+	var docker, models, cache missingRequirements
 	chosen := ""
 	if !office.IsHeld(paths) {
 		wg.Go(func() { chosen = d.ChosenModel(ctx, paths, loaded) })
 		wg.Go(func() { docker = missingDocker(ctx, d.daemonOf(loaded)) })
 		wg.Go(func() { cache = toMissing(checkCacheDir()) })
-		wg.Go(func() { foreign = toMissing(office.CheckFolders(ctx, paths)) })
 		wg.Go(func() { models = d.missingModels(ctx, paths, loaded) })
 	}
 	seen, err := checkRepoAs(ctx, gitlogin.New(d.Env), loaded.Config, repo, ref)
 	wg.Wait()
 	seen.Model, seen.Numbers = chosen, numbers
-	missing := slices.Concat(docker, models, cache, foreign)
+	missing := slices.Concat(docker, models, cache)
 	if err == nil && seen.GatesError != nil && ctx.Err() == nil {
 		// Git cannot read the repository's files, and a retry would fail, too.
 		err = company.E(company.EGit, "the repository cannot be read").Because(ErrorResult(seen.GatesError).Found).

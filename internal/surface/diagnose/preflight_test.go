@@ -4,6 +4,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"testing"
 
@@ -42,7 +43,7 @@ func TestMissingModels(t *testing.T) {
 		configtest.WriteFile(t, filepath.Join(dir, "company.yaml"), "version: 1\n")
 		configtest.WriteFile(t, filepath.Join(dir, "company", "config.yaml"), "models:\n"+x.config)
 		a := &Checker{Env: func(string) (string, bool) { return "", false }, Logger: slog.New(slog.DiscardHandler)}
-		p, err := office.Find(office.FindOptions{Dir: dir, Office: dir})
+		p, err := office.Find(office.FindOptions{Dir: dir, Office: dir, Env: os.LookupEnv})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 
 	"company/internal/company"
-	"company/internal/lib/safedir"
 	"company/internal/office"
 )
 
@@ -33,7 +32,7 @@ func CheckoutAt(dir string) (string, error) {
 		return "", company.E(company.ENotFound, "no such folder").Wrap(err).Fix("name a git checkout")
 	}
 	for top := dir; ; top = filepath.Dir(top) {
-		if _, err := os.Lstat(filepath.Join(top, ".git")); err == nil && !safedir.IsMarked(top) {
+		if _, err := os.Lstat(filepath.Join(top, ".git")); err == nil {
 			return top, nil
 		}
 		if top == filepath.Dir(top) {

@@ -3,6 +3,7 @@ package tui
 import (
 	"context"
 	"fmt"
+	"os"
 	"os/exec"
 	"strings"
 	"sync"
@@ -15,6 +16,7 @@ import (
 	"company/internal/company"
 	"company/internal/company/decidertest"
 	"company/internal/engine/replay"
+	"company/internal/office"
 	"company/internal/present/feed"
 	"company/internal/present/view"
 	"company/internal/upkeep"
@@ -107,7 +109,15 @@ type checkoutEntrance struct {
 }
 
 func (e checkoutEntrance) Connect(ctx context.Context) (*client.Office, error) {
-	return client.Connect(ctx, e.dir)
+	paths, err := office.Find(office.FindOptions{Dir: e.dir, Env: os.LookupEnv})
+	if err != nil {
+		return nil, err
+	}
+	conn, err := client.Dial(ctx, office.FindHolder(paths))
+	if conn == nil && err == nil {
+		err = company.E(company.ENotFound, "company serve is not running")
+	}
+	return conn, err
 }
 
 func (checkoutEntrance) ReadPatch(context.Context, view.Range) (string, []string, error) {

@@ -39,7 +39,7 @@ func TestWhatIsWorthANotice(t *testing.T) {
 		{item(2, "t1", "budget.exhausted", feed.Needs, "the budget is used up"), Question},
 		{item(3, "t1", "task.failed", feed.Failed, "failed: no"), Failure},
 		{item(4, "t1", "pr.opened", feed.Done, "pull request #1"), Pull},
-		{item(5, "", "office.copied", feed.Needs, "a copy"), Office},
+		{item(5, "", "office.damaged", feed.Needs, "a matter"), Office},
 		{item(6, "", "office.stopped", feed.Needs, "stopped"), ""},
 		{item(7, "t1", "task.cancelled", feed.Failed, "cancelled by you"), ""},
 		{item(8, "t1", "gate.finished", feed.Failed, "red"), ""},

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -30,6 +31,12 @@ type Place struct {
 	Origin    string // the bare repository that it is pushed to
 	Main      string // main at the origin before the company came
 	Bystander string // id of a container that was there before
+}
+
+// State is the folder of the state of the office.
+func (p Place) State() string {
+	name, _ := os.ReadFile(filepath.Join(p.Repo, ".company", "office"))
+	return filepath.Join(p.Dir, "state", "company", strings.TrimSpace(string(name)))
 }
 
 // Finding is one blocking remark, as the reviewer's model said it.
@@ -124,7 +131,7 @@ func newEyes(ctx context.Context, p Place) (*eyes, error) {
 	if e.findings, err = readFindings(p.Dir); err != nil {
 		return nil, err
 	}
-	if e.mirror, err = findMirror(p.Repo); err != nil {
+	if e.mirror, err = findMirror(p.State()); err != nil {
 		return nil, err
 	}
 	refs, err := e.git(ctx, p.Origin, "for-each-ref", "--format=%(refname:short) %(objectname)", "refs/heads")

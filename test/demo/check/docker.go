@@ -108,11 +108,10 @@ func readFindings(dir string) ([]Finding, error) {
 }
 
 // findMirror finds the one bare repository that the company keeps of the
-// checkout's.
-func findMirror(repo string) (string, error) {
+// checkout's, below the folder of the office's state.
+func findMirror(state string) (string, error) {
 	var found []string
-	root := filepath.Join(repo, ".company")
-	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+	err := filepath.WalkDir(state, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -130,7 +129,7 @@ func findMirror(repo string) (string, error) {
 		return "", err
 	}
 	if len(found) != 1 {
-		return "", fmt.Errorf("%d repositories below %s have an integration branch, not one", len(found), root)
+		return "", fmt.Errorf("%d repositories below %s have an integration branch, not one", len(found), state)
 	}
 	return found[0], nil
 }

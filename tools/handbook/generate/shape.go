@@ -189,12 +189,10 @@ type (
 	}
 	shapeDraft struct {
 		Envelope
-		Found       diagnose.Findings `json:"found"`
-		Text        string            `json:"text,omitempty"`         // of --dry-run
-		File        string            `json:"file,omitempty"`         // that was written
-		Backup      string            `json:"backup,omitempty"`       // of the file before
-		ExcludeFile string            `json:"exclude_file,omitempty"` // that hides the office from git
-		Excluded    []string          `json:"excluded,omitempty"`
+		Found  diagnose.Findings `json:"found"`
+		Text   string            `json:"text,omitempty"`   // of --dry-run
+		File   string            `json:"file,omitempty"`   // that was written
+		Backup string            `json:"backup,omitempty"` // of the file before
 	}
 	shapeOrphans struct {
 		Envelope

@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -39,10 +38,7 @@ func NewInit(env *command.Environment) *cobra.Command {
 		Long: `Inspects the current repository and this machine (checks, base branch, remote, models,
 keys) and writes a company.yaml with what it found and the most common keys at their
 defaults. --all writes every key. The file is optional: without it, the defaults
-apply. An existing company.yaml is kept unless --force is given.
-
-The office's folders are added to .git/info/exclude, which hides them from git status.
-git clean -fdx keeps .company/, but git clean -ffdx deletes it with all unmerged work.`,
+apply. An existing company.yaml is kept unless --force is given.`,
 		RunE: func(c *cobra.Command, _ []string) error { return runInit(c.Context(), env, o) },
 	}
 	cmd.Flags().BoolVar(&o.force, "force", false,
@@ -82,27 +78,13 @@ func runInit(ctx context.Context, env *command.Environment, o initOptions) error
 		_, err := env.Out.Write(text)
 		return err
 	}
-	paths, err := office.Find(office.FindOptions{Dir: dir, Office: dir})
-	var exclude string
-	var hidden []string
-	if err == nil {
-		exclude, hidden, err = office.ExcludeFromGit(ctx, paths)
-	}
-	if err != nil {
-		return err
-	}
 	if env.Output == "json" {
 		return env.PrintJSON(
-			env.Out, map[string]any{"schema_version": 1, "file": path, "backup": backup, "found": found, "exclude_file": exclude,
-				"excluded": append([]string{}, hidden...)})
+			env.Out, map[string]any{"schema_version": 1, "file": path, "backup": backup, "found": found})
 	}
 	fmt.Fprintf(env.Out, "wrote %s\n", safetext.EscapeLine(path, 400))
 	if backup != "" {
 		fmt.Fprintf(env.Out, "old file: %s\n", safetext.EscapeLine(backup, 400))
-	}
-	if exclude != "" {
-		fmt.Fprintf(env.Out, "hidden from git: %s (in %s)\n", safetext.EscapeLine(strings.Join(hidden, " "), 400),
-			safetext.EscapeLine(exclude, 400))
 	}
 	for _, line := range found.RenderLines() {
 		fmt.Fprintf(env.Out, "  %s\n", safetext.EscapeLine(line, 300))

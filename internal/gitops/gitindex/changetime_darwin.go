@@ -1,5 +1,0 @@
-package gitindex
-
-import "syscall"
-
-func changeTime(about *syscall.Stat_t) syscall.Timespec { return about.Ctimespec }

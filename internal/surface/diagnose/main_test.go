@@ -1,0 +1,9 @@
+package diagnose
+
+import (
+	"testing"
+
+	"company/test/goroutines"
+)
+
+func TestMain(m *testing.M) { goroutines.Main(m) }
