@@ -88,13 +88,18 @@ func (p *Paths) findState(env func(string) (string, bool)) error {
 
 // isElsewhere reports whether the office is still where it was last opened, so that ownDir is a copy of its folder.
 func (f officeFile) isElsewhere(ownDir, pointer string) bool {
-	was, errWas := os.Stat(f.Dir)
-	is, errIs := os.Stat(ownDir)
-	if f.Dir == ownDir || errWas == nil && errIs == nil && os.SameFile(was, is) {
-		return false // the second is the same folder under another path
+	if isSameFolder(f.Dir, ownDir) {
+		return false
 	}
 	there := identifyFolder(filepath.Dir(f.Dir))
 	return there != "" && there == f.Folder || readPointer(f.Dir) == pointer
+}
+
+// isSameFolder reports whether two paths lead to one folder, as with a bind mount.
+func isSameFolder(a, b string) bool {
+	first, err1 := os.Stat(a)
+	second, err2 := os.Stat(b)
+	return a == b || err1 == nil && err2 == nil && os.SameFile(first, second)
 }
 
 // findRecorded returns the state folder of the office that was last opened in this .company folder. It returns "" if

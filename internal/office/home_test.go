@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"company/internal/company"
@@ -118,6 +119,29 @@ func TestMovedCheckout(t *testing.T) {
 				configtest.Git(t, moved, "clean", "-fdxq")
 			}
 		})
+	}
+}
+
+// A checkout that is mounted in a second place has one office, and says nothing about it.
+func TestMountedCheckout(t *testing.T) {
+	if os.Getuid() != 0 {
+		hosttest.Lacks(t, "only root can mount")
+	}
+	t.Parallel()
+	repo, second := configtest.Repo(t, nil), configtest.Dir(t)
+	if err := syscall.Mount(repo, second, "", syscall.MS_BIND, ""); err != nil {
+		hosttest.Lacks(t, "a bind mount is not allowed: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := syscall.Unmount(second, syscall.MNT_DETACH); err != nil {
+			t.Error(err)
+		}
+	})
+	first := openOnce(t, repo)
+	for _, dir := range []string{second, repo, second} {
+		if again := openOnce(t, dir); again.ID != first.ID || len(again.Notices) > 0 {
+			t.Errorf("%s has the office %s, not %s; %q", dir, again.ID, first.ID, again.Notices)
+		}
 	}
 }
 

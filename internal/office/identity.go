@@ -53,7 +53,7 @@ func (o *Office) ensureID() error {
 				"; it has an office of its own from now on")
 		}
 		rec = officeFile{Version: 1, ID: newID(), Created: time.Now().UTC().Truncate(time.Second)}
-	} else if rec.Dir != o.ownDir {
+	} else if !isSameFolder(rec.Dir, o.ownDir) {
 		o.Notices = append(o.Notices, "the office of "+filepath.Dir(rec.Dir)+" moved here with its folder")
 	}
 	rec.Dir, rec.Folder = o.ownDir, identifyFolder(o.parentDir)

@@ -90,8 +90,8 @@ func TestPathsOnlyInOfficeConfig(t *testing.T) {
 	}
 }
 
-// A repository may say the usual names by itself. Any other folder of the
-// checkout would fill with files, and vanish from git status, unasked.
+// A repository's own company.yaml may choose the usual names for its folders. Any other folder of the checkout would
+// fill with files and vanish from git status, although nobody asked for it.
 func TestTrackedPathsUsualFoldersOnly(t *testing.T) {
 	t.Parallel()
 	if _, err := config.Load(t.Context(),

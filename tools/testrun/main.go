@@ -84,8 +84,8 @@ func runAll(ctx context.Context, only, also string, long bool) (green bool, err 
 	return run.green(), nil
 }
 
-// choosePhases returns the phases by their names, in the order of the list. The build is always among them, because the
-// tests of the others need what it makes.
+// choosePhases returns the phases by their names, in the order of the list. The build is always among them, because
+// tests of the other phases start the program that it builds.
 func choosePhases(only, also string, long bool) ([]phase, error) {
 	list := phases
 	if long {

@@ -118,8 +118,8 @@ func TestMovedFile(t *testing.T) {
 	}
 }
 
-// TestUnfinishedFileBesideAnother: the file of a first record that a full disk refused may still be there, beside the one
-// that was made once there was room. It is removed.
+// TestUnfinishedFileBesideAnother: the file of a first record that a full disk refused may still be there, beside the
+// one that was made once there was room. It is removed.
 func TestUnfinishedFileBesideAnother(t *testing.T) {
 	for range 20 { // the names are random, and so is their order
 		d, state := makeLog(t)

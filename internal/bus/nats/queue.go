@@ -121,21 +121,22 @@ func (l *Lease) Item() bus.Item { return l.item }
 // Extend implements bus.Lease.
 func (l *Lease) Extend(ctx context.Context) error {
 	end := l.queue.endOfLease()
-	return l.settleItem(ctx, end, l.msg.InProgress)
+	return l.changeLease(ctx, end, l.msg.InProgress)
 }
 
 // Ack implements bus.Lease.
 func (l *Lease) Ack(ctx context.Context) error {
-	return l.settleItem(ctx, time.Time{}, func() error { return l.msg.DoubleAck(ctx) })
+	return l.changeLease(ctx, time.Time{}, func() error { return l.msg.DoubleAck(ctx) })
 }
 
 // Nack implements bus.Lease.
 func (l *Lease) Nack(ctx context.Context, delay time.Duration) error {
-	return l.settleItem(ctx, time.Time{}, func() error { return l.msg.NakWithDelay(delay) })
+	return l.changeLease(ctx, time.Time{}, func() error { return l.msg.NakWithDelay(delay) })
 }
 
-// settleItem tells the server about the item if the lease is valid. The lease then ends at a time.
-func (l *Lease) settleItem(ctx context.Context, end time.Time, tell func() error) error {
+// changeLease calls tell, which tells the server what becomes of the item, and sets the new end of the lease. A zero
+// end gives the item up. It returns ErrLeaseLost if the lease has ended already.
+func (l *Lease) changeLease(ctx context.Context, end time.Time, tell func() error) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if err := l.queue.bus.CheckAlive(ctx); err != nil {

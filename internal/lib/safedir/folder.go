@@ -87,12 +87,12 @@ func (f *Folder) Close() error {
 	return f.dir.Close()
 }
 
-// KeepThere makes the folder go on after it was deleted: its next use calls remake, which creates it again. Folders
-// that people may delete at any time need this.
+// KeepThere makes the folder usable after people have deleted it: the next use then calls remake, which creates it
+// again. Call it before the folder is shared.
 func (f *Folder) KeepThere(remake func() (*Folder, error)) { f.remake = remake }
 
-// root returns the open folder.
-func (f *Folder) root() *os.Root {
+// ensureRoot returns the open folder. If it was deleted, it is created again first, where KeepThere asks for that.
+func (f *Folder) ensureRoot() *os.Root {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.remake == nil {
@@ -116,7 +116,7 @@ func (f *Folder) Still() error {
 	if err != nil {
 		return refusalError(f.path, "it is gone", err)
 	}
-	if here, err := f.root().Stat("."); err != nil || !os.SameFile(here, there) {
+	if here, err := f.ensureRoot().Stat("."); err != nil || !os.SameFile(here, there) {
 		return refusalError(f.path, "another folder has replaced it", err)
 	}
 	return nil
@@ -149,7 +149,7 @@ func (f *Folder) MakeSub(name string) (*Folder, error) {
 	if err != nil {
 		return nil, err
 	}
-	at, err := f.root().OpenRoot(".")
+	at, err := f.ensureRoot().OpenRoot(".")
 	if err != nil {
 		return nil, err
 	}
@@ -213,7 +213,7 @@ func (f *Folder) Rename(from, to string) error {
 			_ = sub.Close()
 		}
 	}
-	return f.root().Rename(from, to)
+	return f.ensureRoot().Rename(from, to)
 }
 
 // MoveTo moves a file of this folder into another one on the same disk. Neither name may contain a slash.
@@ -223,12 +223,12 @@ func (f *Folder) MoveTo(to *Folder, from, name string) error {
 			return fmt.Errorf("%q has not one part: %w", n, fs.ErrInvalid)
 		}
 	}
-	here, err := f.root().Open(".")
+	here, err := f.ensureRoot().Open(".")
 	if err != nil {
 		return err
 	}
 	defer here.Close()
-	there, err := to.root().Open(".")
+	there, err := to.ensureRoot().Open(".")
 	if err != nil {
 		return err
 	}
@@ -254,7 +254,7 @@ func (f *Folder) Link(from, to string) error {
 		if err != nil {
 			return err
 		}
-		return errors.Join(f.root().Link(from, to), dir.Close())
+		return errors.Join(f.ensureRoot().Link(from, to), dir.Close())
 	})
 }
 
@@ -296,7 +296,7 @@ func (f *Folder) Sync(name string) error {
 // Lock waits for an exclusive lock on the folder, against other processes and other open Folders for it. The returned
 // function releases the lock.
 func (f *Folder) Lock() (func(), error) {
-	dir, err := f.root().Open(".")
+	dir, err := f.ensureRoot().Open(".")
 	if err != nil {
 		return nil, err
 	}
@@ -314,7 +314,7 @@ func (f *Folder) Lock() (func(), error) {
 
 // LockBefore is like Lock, but stops waiting when ctx ends.
 func (f *Folder) LockBefore(ctx context.Context) (func(), error) {
-	dir, err := f.root().Open(".")
+	dir, err := f.ensureRoot().Open(".")
 	if err != nil {
 		return nil, err
 	}
@@ -343,10 +343,10 @@ func Unlock(file *os.File) error {
 }
 
 // Stat describes the folder itself.
-func (f *Folder) Stat() (fs.FileInfo, error) { return f.root().Stat(".") }
+func (f *Folder) Stat() (fs.FileInfo, error) { return f.ensureRoot().Stat(".") }
 
 // Chmod sets the permissions of the folder itself.
-func (f *Folder) Chmod(perm fs.FileMode) error { return f.root().Chmod(".", perm) }
+func (f *Folder) Chmod(perm fs.FileMode) error { return f.ensureRoot().Chmod(".", perm) }
 
 // Usage returns the size in bytes of the files in a folder that have no other hard link. ok is false if ctx ended
 // first. Unreadable files count as 0.
@@ -377,7 +377,7 @@ func (f *Folder) Usage(ctx context.Context, name string) (bytes int64, ok bool) 
 // Plain returns an error if the folder contains, at any level, anything but folders and plain files without other hard
 // links. Call it before starting a program that opens files there by path.
 func (f *Folder) Plain() error {
-	return fs.WalkDir(f.root().FS(), ".", func(name string, entry fs.DirEntry, err error) error {
+	return fs.WalkDir(f.ensureRoot().FS(), ".", func(name string, entry fs.DirEntry, err error) error {
 		if err == nil && entry.Name() == gitName {
 			return refusalError(f.Join(path.Dir(name)), "it is a git repository", nil)
 		}
@@ -405,7 +405,7 @@ func (f *Folder) withParent(name string, do func(dir *os.Root, base string) erro
 		return fmt.Errorf("%q names the folder itself: %w", name, fs.ErrInvalid)
 	}
 	if len(parts) == 1 {
-		return do(f.root(), parts[0])
+		return do(f.ensureRoot(), parts[0])
 	}
 	dir, err := f.openBelow(path.Dir(path.Clean(name)))
 	if err != nil {
@@ -421,9 +421,9 @@ func (f *Folder) openBelow(name string) (*os.Root, error) {
 		return nil, err
 	}
 	if len(parts) == 0 {
-		return f.root().OpenRoot(".")
+		return f.ensureRoot().OpenRoot(".")
 	}
-	first, dir := f.root(), f.path
+	first, dir := f.ensureRoot(), f.path
 	at := first
 	for _, part := range parts {
 		dir = filepath.Join(dir, part)
