@@ -192,12 +192,12 @@ func (s *Server) NewLink() (Link, error) { return s.makeLink(false, time.Time{})
 // makeLink implements NewLink. own and last are passed to issueTicket.
 func (s *Server) makeLink(own bool, last time.Time) (Link, error) {
 	switch {
-	case !s.atWork:
+	case !s.office.Source().AtWork:
 		return Link{}, company.E(company.ENotFound, "no company is running in this office").
 			Because("a browser needs company serve").Fix("company serve")
 	case s.tcp == nil && !s.info.Serving:
 		return Link{}, company.E(company.EConflict, "the running company has no address for browsers").
-			Because("it exits with its task").Fix("company serve, once that task has ended")
+			Because("only company serve has one").Fix("company serve, which continues its work")
 	case s.tcp == nil:
 		return Link{}, company.E(company.EConflict, "the running company has no address for browsers").
 			Because("serve.listen is empty").

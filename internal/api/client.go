@@ -33,7 +33,7 @@ type connection struct {
 	http    *http.Client
 	timeout time.Duration // of one request, but not of a feed (0 means no timeout)
 	maxBody int           // of a request, in bytes (0 means no limit)
-	close   func()        // nil if only connections must be closed
+	close   func()        // ends the office of this process; nil if another process has it
 }
 
 // Now returns the office's time: the time in its newest answer plus the elapsed time. Before the
@@ -58,6 +58,9 @@ func (c *Client) updateClock(h http.Header) {
 	c.officeTime, c.receivedAt = at.UTC(), time.Now()
 }
 
+// workTimeout limits a start of work. It waits for Docker, which may have much to remove.
+const workTimeout = 10 * time.Minute
+
 // answerTimeout limits a request after another process has accepted it.
 const answerTimeout = 30 * time.Second
 
@@ -68,9 +71,12 @@ func Dial(dial func(ctx context.Context) (net.Conn, error)) *Client {
 	}}}}
 }
 
+// mostReconnects limits how often one request is retried.
+const mostReconnects = 5
+
 // Reconnect sets the function that finds the office again if a request gets no answer, because the
-// other process may have ended. The request is then retried once. A command keeps its id, so that
-// it is not run twice. Streams are not retried. Call it before the first request.
+// other process may have ended. The request is then retried. A command keeps its id, so that it is
+// not run twice. Streams are not retried. Call it before the first request.
 func (c *Client) Reconnect(reconnect func(context.Context) (*Client, error)) { c.reconnect = reconnect }
 
 // currentConnection returns the connection that requests use now.
@@ -104,6 +110,10 @@ func (w connection) releaseConnection() {
 	}
 }
 
+// OnClose sets a function that Close calls. The client then does not reconnect. Call it before the first
+// request.
+func (c *Client) OnClose(end func()) { c.way.close = end }
+
 // Close closes idle connections, and the office if this process holds it.
 func (c *Client) Close() { c.currentConnection().releaseConnection() }
 
@@ -132,6 +142,31 @@ func (c *Client) Do(ctx context.Context, id string, cmd company.Command) (Comman
 func (c *Client) Try(ctx context.Context, cmd company.Command) ([]company.Event, error) {
 	done, err := c.send(ctx, "/api/v1/trials", "", cmd)
 	return done.Events, err
+}
+
+// StartWork starts the work of the office in the process that has it, unless it has started. It returns
+// the tasks that recovery: ask has paused.
+func (c *Client) StartWork(ctx context.Context) (paused []company.TaskID, err error) {
+	var started WorkStart
+	way := c.currentConnection()
+	way.timeout = workTimeout
+	err = c.callOver(ctx, way, http.MethodPost, "/api/v1/work", nil, &started)
+	return started.Paused, err
+}
+
+// EndUnless is a condition under which a process stays that is asked to end.
+type EndUnless string
+
+const (
+	Always       EndUnless = ""     // it ends in any case
+	UnlessBusy   EndUnless = "busy" // it stays if a task can continue there
+	UnlessAtWork EndUnless = "work" // it stays if work has started there
+)
+
+// RequestEnd asks the process that has the office to end. It returns EConflict if that process stays:
+// the condition holds, or it ends otherwise, like company serve.
+func (c *Client) RequestEnd(ctx context.Context, unless EndUnless) error {
+	return c.callJSON(ctx, http.MethodPost, "/api/v1/end?unless="+string(unless), nil, &struct{}{})
 }
 
 // NewLink returns a link that works once in a browser. It returns EConflict if the running company
@@ -220,16 +255,18 @@ func (c *Client) sendRequest(
 }
 
 func (c *Client) callJSON(ctx context.Context, method, path string, body, out any) error {
-	way := c.currentConnection()
-	err := c.callOver(ctx, way, method, path, body, out)
-	if company.CodeOf(err) != company.EHeld || c.reconnect == nil || way.close != nil || ctx.Err() != nil {
-		// If way.close is set, this process has the office.
-		return err
+	for tries := 0; ; tries++ {
+		way := c.currentConnection()
+		err := c.callOver(ctx, way, method, path, body, out)
+		if company.CodeOf(err) != company.EHeld || c.reconnect == nil || way.close != nil || ctx.Err() != nil ||
+			tries == mostReconnects {
+			// If way.close is set, this process has the office.
+			return err
+		}
+		if err := c.replaceConnection(ctx, way.http); err != nil {
+			return err
+		}
 	}
-	if err := c.replaceConnection(ctx, way.http); err != nil {
-		return err
-	}
-	return c.callOver(ctx, c.currentConnection(), method, path, body, out)
 }
 
 func (c *Client) callOver(ctx context.Context, way connection, method, path string, body, out any) error {

@@ -29,8 +29,7 @@ func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request) {
 	if err := stream.sendText(""); err != nil { // send the header now, since the first event may take long
 		return
 	}
-	// The stream ends with the client or the office, which is no error. An office without a running
-	// company ends only on a failure.
+	// The stream ends with the client or the server, which is no error.
 	err = s.office.Follow(r.Context(), of, func(item feed.Item) error {
 		text, err := item.JSON()
 		if err != nil {
@@ -47,12 +46,10 @@ func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request) {
 	s.writeFailure(stream, r, err)
 }
 
-// writeFailure ends a stream with the error that interrupted it. It does so only if a retry with
-// another company would not help: there is no running company to take over from, or a stored
-// record is damaged or missing.
+// writeFailure ends a stream with the error that interrupted it, such as a full disk. The end of the
+// server is no such error: the client may continue with the next process.
 func (s *Server) writeFailure(stream *eventStream, r *http.Request, err error) {
-	code := company.CodeOf(err)
-	if r.Context().Err() == nil && (!s.atWork || code == company.ENotFound || code == company.ELedger) {
+	if r.Context().Err() == nil {
 		stream.sendFailure(err)
 	}
 }
@@ -118,7 +115,7 @@ func readStream(stream io.Reader, fn func(data []byte) error) error {
 			if json.Unmarshal(data, &problem) != nil {
 				break
 			}
-			return problem.asError()
+			return problem.AsError()
 		}
 		if err := fn(data); err != nil {
 			return err

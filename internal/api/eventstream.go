@@ -81,7 +81,7 @@ func (e *eventStream) sendEnd() {
 // sendFailure ends a stream with an error of the company. Other errors cut the stream.
 func (e *eventStream) sendFailure(err error) {
 	if coded := (*company.Error)(nil); errors.As(err, &coded) {
-		if text, err := json.Marshal(problemOf(coded)); err == nil {
+		if text, err := json.Marshal(NewProblem(coded)); err == nil {
 			_ = e.sendText("%s\ndata: %s\n\n", failureLine, text) // an error means that the client is gone
 		}
 	}

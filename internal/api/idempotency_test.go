@@ -29,6 +29,9 @@ type officeLoop struct{ *orchestrator.Orchestrator }
 
 func (l officeLoop) Source() view.Source { return view.Source{State: l.View(), Now: l.Now()} }
 
+func (officeLoop) StartWork(context.Context) ([]company.TaskID, error) { return nil, nil }
+func (officeLoop) RequestEnd() error                                   { return nil }
+
 func (officeLoop) Follow(ctx context.Context, _ feed.Range, _ func(feed.Item) error) error {
 	<-ctx.Done()
 	return context.Cause(ctx)

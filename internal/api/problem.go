@@ -20,7 +20,7 @@ var httpStatus = map[company.Code]int{
 	company.EPlan: 400,
 }
 
-func writeError(w http.ResponseWriter, err error) { writeProblem(w, problemOf(err)) }
+func writeError(w http.ResponseWriter, err error) { writeProblem(w, NewProblem(err)) }
 
 func writeProblem(w http.ResponseWriter, problem Problem) {
 	w.Header().Set("Content-Type", problemType)
@@ -28,7 +28,8 @@ func writeProblem(w http.ResponseWriter, problem Problem) {
 	_ = json.NewEncoder(w).Encode(problem) // an error means that the client is gone
 }
 
-func problemOf(err error) Problem {
+// NewProblem converts an error into a problem document.
+func NewProblem(err error) Problem {
 	problem := Problem{Title: err.Error(), Code: company.EInternal, Class: company.Fatal,
 		Status: http.StatusInternalServerError}
 	var fault *company.Error
@@ -60,8 +61,8 @@ func textAround(err error, e *company.Error) string {
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), ": ")
 }
 
-// asError converts a problem document into an error.
-func (p Problem) asError() *company.Error {
+// AsError converts a problem document into an error.
+func (p Problem) AsError() *company.Error {
 	return &company.Error{Code: p.Code, Class: p.Class, Message: p.Title, Why: p.Detail, Hint: p.Hint, RunID: p.Run,
 		Details: p.Details, CurrentTask: p.CurrentTask, CurrentState: p.CurrentState}
 }
@@ -73,7 +74,7 @@ func readError(resp *http.Response) error {
 	err := json.NewDecoder(http.MaxBytesReader(nil, resp.Body, maxBody)).Decode(&problem)
 	switch {
 	case err == nil && problem.Code != "":
-		return problem.asError()
+		return problem.AsError()
 	case resp.StatusCode == http.StatusNotFound:
 		return company.E(company.EConflict, "the running company is an older version, which this one cannot talk to").
 			Fix("stop it when its work is done, then start company again")

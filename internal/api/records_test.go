@@ -15,7 +15,7 @@ import (
 // by an error, and a process that ends in the middle are told apart.
 func TestRecordOverTheSocket(t *testing.T) {
 	d, c, _ := serveFakeOffice(t)
-	near := InProcess(d, func() {})
+	near := InProcess(d)
 	defer near.Close()
 	text := func(e replay.Entry) string {
 		b, err := json.Marshal(e)

@@ -44,6 +44,11 @@ type Office interface {
 	Verify(ctx context.Context) (view.Verification, error)
 	// FindLeftovers lists the items that company cleanup would remove. recent is its --all.
 	FindLeftovers(ctx context.Context, recent, unmerged bool) (upkeep.Report, error)
+	// StartWork starts the work of the office in this process, unless it has started. It returns the
+	// tasks that recovery: ask has paused.
+	StartWork(ctx context.Context) (paused []company.TaskID, err error)
+	// RequestEnd asks this process to end. It returns EConflict if the process ends only by itself.
+	RequestEnd() error
 }
 
 // ServerInfo describes the serving process.
@@ -52,8 +57,24 @@ type ServerInfo struct {
 	Office  string `json:"office"`
 	PID     int    `json:"pid"`
 	Epoch   uint64 `json:"epoch"`
-	Serving bool   `json:"serving"` // keeps running after its own task ends
-	// Runtime is the container runtime. It is empty if no company is running.
+	Serving bool   `json:"serving"` // company serve, which runs until it is stopped
+	AtWork  bool   `json:"at_work"` // work has started in the process
+	// Busy is set if the process works on a task, or a task can continue without a person.
+	Busy bool `json:"busy"`
+	// Others is the number of other requests that the process answers now.
+	Others int `json:"others,omitempty"`
+	// Foreground is set if the process ends with the command that started it.
+	Foreground bool `json:"foreground,omitempty"`
+	// Passing is set if that command does no work. The process then starts none for others.
+	Passing bool `json:"passing,omitempty"`
+	// ReadOnly is set if the config did not load. The process then answers reads and refuses commands.
+	ReadOnly bool `json:"read_only,omitempty"`
+	// Config is the hash of the config with which the process was started.
+	Config company.Hash `json:"config,omitempty"`
+	// Setup is a hash of the program, the config and the environment with which the process was started.
+	// It is empty over TCP.
+	Setup string `json:"setup,omitempty"`
+	// Runtime is the container runtime. It is empty if no work has started.
 	Runtime string `json:"container_runtime,omitempty"`
 	// Address is the TCP address: scheme, host and port. It is empty without one. Asking on the
 	// socket is the only way to verify that a port belongs to this office.
@@ -81,8 +102,7 @@ func commandKind(command company.Command) (string, error) {
 // office's time.
 const timeHeader = "Office-Time"
 
-// maxBody limits a request on the wire, in bytes. An instruction may have 256 KiB. In-process
-// requests have no limit.
+// maxBody limits a request on the wire, in bytes. An instruction may have 256 KiB.
 const maxBody = 1 << 20
 
 // maxSubmission limits a submission on the wire, with its files in base64.
@@ -113,7 +133,7 @@ func bodyBound(kind string) int {
 func tooLarge(bound int64) *company.Error {
 	return company.E(company.EInvalid,
 		fmt.Sprintf("the command is larger than the limit of %d MiB", bound>>20)).
-		Because("another process holds the office").Fix("shorten its text")
+		Fix("shorten its text")
 }
 
 // Server serves one office.
@@ -124,9 +144,9 @@ type Server struct {
 	log      *slog.Logger
 	http     *http.Server
 	tcp      *tcpServer // nil if there is only the socket
-	atWork   bool       // a company is running
 	stopped  chan struct{}
 	inFlight sync.WaitGroup // running requests
+	usage    usage
 
 	ending context.Context // done when the server stops; ends streams and long reads
 	end    context.CancelFunc
@@ -137,8 +157,8 @@ type Server struct {
 
 // New returns a server. Call Start to serve requests.
 func New(o Office, h ServerInfo, log *slog.Logger) *Server {
-	server := &Server{office: o, info: h, log: log, stopped: make(chan struct{}), atWork: true, limits: defaultTCPLimits,
-		beatEvery: beatEvery}
+	server := &Server{office: o, info: h, log: log, stopped: make(chan struct{}), limits: defaultTCPLimits,
+		beatEvery: beatEvery, usage: usage{ended: time.Now()}}
 	server.ending, server.end = context.WithCancel(context.Background())
 	server.http = &http.Server{Handler: boundBodies(server.newHandler(nil)), ReadHeaderTimeout: 10 * time.Second,
 		ReadTimeout: time.Minute, MaxHeaderBytes: 16 << 10}
@@ -160,7 +180,7 @@ func (s *Server) newHandler(page http.Handler) http.Handler {
 			page.ServeHTTP(w, r)
 			return
 		}
-		problem := problemOf(
+		problem := NewProblem(
 			company.E(company.ENotFound, "there is no "+safetext.EscapeLine(r.Method, 20)+" "+
 				safetext.EscapeLine(r.URL.Path, 100)).Fix(s.sameVersion()))
 		if allowed := allowedMethods(mux, r, ofPage); allowed != "" {
@@ -172,8 +192,11 @@ func (s *Server) newHandler(page http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.inFlight.Add(1)
 		defer s.inFlight.Done()
+		defer s.usage.beginRequest()()
 		w.Header().Set(timeHeader, s.office.Source().Now.Format(time.RFC3339Nano))
 		if readsOnly(r) {
+			// The request has been read. The deadline would end an answer that takes long.
+			_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
 			ctx, cancel := context.WithCancelCause(r.Context())
 			defer cancel(nil)
 			defer context.AfterFunc(s.ending, func() { cancel(errEnding) })()
@@ -274,21 +297,67 @@ func (s *Server) compareVersions(r *http.Request) error {
 		Fix("reload the page; if that does not help, stop company and start the newer version")
 }
 
-func (s *Server) serveInfo(w http.ResponseWriter, _ *http.Request) {
-	serverInfo := s.info
-	serverInfo.Epoch = s.office.Source().State.Office.Epoch
+func (s *Server) serveInfo(w http.ResponseWriter, r *http.Request) {
+	serverInfo, src := s.info, s.source()
+	if cameByToken(r.Context()) {
+		serverInfo.Setup = "" // only local clients need it
+	}
+	serverInfo.Epoch, serverInfo.Runtime = src.State.Office.Epoch, src.Runtime
+	serverInfo.AtWork, serverInfo.Busy = src.AtWork, src.AtWork && src.IsBusy()
+	serverInfo.Others = s.usage.countRunning() - 1
 	writeJSON(w, serverInfo)
 }
 
-// source returns the data for views of the current state. Without a running company it omits the
+// source returns the data for views of the current state. Before work has started it omits the
 // agents' last activities.
 func (s *Server) source() view.Source {
 	src := s.office.Source()
-	src.Runtime = s.info.Runtime
-	if src.AtWork = src.AtWork || s.atWork; !src.AtWork {
+	if !src.AtWork {
 		src.Activities = nil
 	}
 	return src
+}
+
+// WorkStart is the answer to a request that starts the work of an office.
+type WorkStart struct {
+	Paused []company.TaskID `json:"paused"` // tasks that recovery: ask has paused
+}
+
+func (s *Server) serveWork(w http.ResponseWriter, r *http.Request) {
+	paused, err := s.office.StartWork(context.WithoutCancel(r.Context())) // a client that leaves does not undo it
+	if err != nil {
+		writeError(w, err)
+		return
+	}
+	writeJSON(w, WorkStart{Paused: append([]company.TaskID{}, paused...)})
+}
+
+func (s *Server) serveEnd(w http.ResponseWriter, r *http.Request) {
+	src, unless := s.source(), EndUnless(r.URL.Query().Get("unless"))
+	if src.AtWork && (unless == UnlessAtWork || unless == UnlessBusy && src.IsBusy()) {
+		writeError(w, company.E(company.EConflict, "the company is at work").Fix("ask it to end without a condition"))
+		return
+	}
+	if err := s.office.RequestEnd(); err != nil {
+		writeError(w, err)
+		return
+	}
+	writeJSON(w, struct{}{})
+}
+
+// handler serves one operation of the API.
+type handler = func(*Server, http.ResponseWriter, *http.Request)
+
+// onlyLocal rejects requests with a token. It returns a handler for operations on the process of the office.
+func onlyLocal(serve handler) handler {
+	return func(s *Server, w http.ResponseWriter, r *http.Request) {
+		if cameByToken(r.Context()) {
+			writeForbidden(w, company.E(company.EAccess, "a token cannot start or end the company").
+				Because("only programs of the office's user on its machine can").Fix("use company on that machine"))
+			return
+		}
+		serve(s, w, r)
+	}
 }
 
 // sameVersion returns a hint for a process that requests an unknown operation.

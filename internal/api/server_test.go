@@ -62,6 +62,9 @@ func newFakeOffice(t *testing.T) *fakeOffice {
 	return d
 }
 
+func (*fakeOffice) StartWork(context.Context) ([]company.TaskID, error) { return nil, nil }
+func (*fakeOffice) RequestEnd() error                                   { return nil }
+
 func (d *fakeOffice) View() *company.State {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -93,8 +96,8 @@ func (d *fakeOffice) DoID(_ context.Context, id, actor string, c company.Command
 var fakeActivity = view.Activity{Run: "t1-plan.1", Turn: 2, Text: "read_file a.go", Time: time.Unix(1, 0).UTC()}
 
 func (d *fakeOffice) Source() view.Source {
-	return view.Source{State: d.View(), Now: d.clock(), Activities: []view.Activity{fakeActivity}, Contents: fakeBlobs,
-		Journals: fakeJournals{}, Prompts: fakePrompts{}}
+	return view.Source{State: d.View(), Now: d.clock(), AtWork: true, Activities: []view.Activity{fakeActivity},
+		Contents: fakeBlobs, Journals: fakeJournals{}, Prompts: fakePrompts{}}
 }
 
 // fakeJournals tell of the same requests for each run.
@@ -201,7 +204,7 @@ func (d *fakeOffice) FindLeftovers(_ context.Context, recent, unmerged bool) (up
 // one that has come to its end, and a run that is none is the office's own error.
 func TestTranscriptOverTheSocket(t *testing.T) {
 	d, c, _ := serveFakeOffice(t)
-	near := InProcess(d, func() {})
+	near := InProcess(d)
 	defer near.Close()
 	for name, c := range map[string]*Client{"over the socket": c, "in this process": near} {
 		var got agent.Transcript
@@ -223,10 +226,6 @@ func TestTranscriptOverTheSocket(t *testing.T) {
 	})
 	if !errors.Is(err, enough) {
 		t.Error(err)
-	}
-	if err := near.StreamTranscript(
-		t.Context(), fakeActivity.Run, true, func(agent.TranscriptEntry) error { return nil }); err != nil {
-		t.Errorf("nothing comes where no company works, and it is waited for: %v", err)
 	}
 }
 
@@ -317,8 +316,7 @@ func TestCommandsOverTheSocket(t *testing.T) {
 	}
 }
 
-// A command of more than 1 MiB is refused where it has to go over the socket,
-// and the core alone judges it where it has not.
+// A command of more than 1 MiB is refused.
 func TestLargeCommand(t *testing.T) {
 	d, c, _ := serveFakeOffice(t)
 	large := company.Stop{Why: strings.Repeat("x", maxBody)}
@@ -328,14 +326,6 @@ func TestLargeCommand(t *testing.T) {
 	}
 	if d.View().Office.Stopped {
 		t.Error("it was taken all the same")
-	}
-	local := InProcess(d, func() {})
-	defer local.Close()
-	if _, err := local.Do(t.Context(), "", large); err != nil {
-		t.Errorf("in process: %v", err)
-	}
-	if !d.View().Office.Stopped {
-		t.Error("it was not taken")
 	}
 }
 
@@ -461,7 +451,7 @@ func TestClientOfficeTime(t *testing.T) {
 // A company of an older version, which has other paths, is named as that.
 func TestOlderServer(t *testing.T) {
 	old := &Client{
-		way: connection{http: &http.Client{Transport: directTransport{http.NotFoundHandler(), &sync.WaitGroup{}}}}}
+		way: connection{http: &http.Client{Transport: directTransport{http.NotFoundHandler()}}}}
 	if _, err := old.ServerInfo(t.Context()); company.CodeOf(err) != company.EConflict ||
 		!strings.Contains(err.Error(), "older version") {
 		t.Error(err)
@@ -490,28 +480,24 @@ func TestEventsResume(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	near := InProcess(d, func() {})
-	defer near.Close()
-	for name, c := range map[string]*Client{"over the socket": c, "in this process": near} {
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://office/api/v1/events", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		req.Header.Set("Last-Event-ID", "2")
-		resp, err := c.way.http.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
-		text := make([]byte, len("id: 3\n"))
-		if _, err := io.ReadFull(resp.Body, text); err != nil || string(text) != "id: 3\n" ||
-			resp.Header.Get("Content-Type") != "text/event-stream" {
-			t.Errorf("%s: %q %v", name, text, err)
-		}
-		if got := resp.Header.Get("X-Accel-Buffering"); got != "no" {
-			t.Errorf("%s: a proxy would keep the stream back: X-Accel-Buffering %q", name, got)
-		}
-		_ = resp.Body.Close()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://office/api/v1/events", nil)
+	if err != nil {
+		t.Fatal(err)
 	}
+	req.Header.Set("Last-Event-ID", "2")
+	resp, err := c.way.http.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := make([]byte, len("id: 3\n"))
+	if _, err := io.ReadFull(resp.Body, text); err != nil || string(text) != "id: 3\n" ||
+		resp.Header.Get("Content-Type") != "text/event-stream" {
+		t.Errorf("%q %v", text, err)
+	}
+	if got := resp.Header.Get("X-Accel-Buffering"); got != "no" {
+		t.Errorf("a proxy would keep the stream back: X-Accel-Buffering %q", got)
+	}
+	_ = resp.Body.Close()
 }
 
 // A trial tells what a command would do, and writes nothing.
@@ -537,10 +523,9 @@ func (d damagedOffice) Follow(_ context.Context, _ feed.Range, fn func(feed.Item
 	return company.E(company.ELedger, "event 2 does not follow event 1").Because("its hash differs").Fix("take the backup")
 }
 
-// A feed that fails says why, where no company works that another could take over
-// from.
+// A feed that fails says why.
 func TestFeedThatFails(t *testing.T) {
-	c := InProcess(damagedOffice{newFakeOffice(t)}, func() {})
+	c := InProcess(damagedOffice{newFakeOffice(t)})
 	defer c.Close()
 	seen := 0
 	err := c.Follow(t.Context(), feed.Range{From: 1}, func(feed.Item) error { seen++; return nil })

@@ -271,7 +271,7 @@ func setSafeHeaders(h http.Header, ofAPI bool) {
 
 // writeForbidden rejects a request that no token of this server could authorize.
 func writeForbidden(w http.ResponseWriter, err error) {
-	problem := problemOf(err)
+	problem := NewProblem(err)
 	problem.Status = http.StatusForbidden
 	writeProblem(w, problem)
 }

@@ -20,6 +20,7 @@ import (
 	"company/internal/company"
 	"company/internal/lib/hosttest"
 	"company/internal/lib/secret"
+	"company/internal/present/view"
 )
 
 const fakeProgramToken = "a-token-of-programs-0123456789"
@@ -725,16 +726,25 @@ func TestAddresses(t *testing.T) {
 		t.Errorf("it is at %s", d.url)
 	}
 	d.openSession(t)
-	near := InProcess(newFakeOffice(t), func() {})
+	near := InProcess(restingOffice{newFakeOffice(t)})
 	defer near.Close()
 	if _, err := near.NewLink(t.Context()); company.CodeOf(err) != company.ENotFound {
 		t.Errorf("a link where no company is at work: %v", err)
 	}
 	_, c, _ := serveFakeOffice(t)
 	if _, err := c.NewLink(t.Context()); company.CodeOf(err) != company.EConflict ||
-		!strings.Contains(err.Error(), "exits with its task") {
-		t.Errorf("a link into a company that ends with its task: %v", err)
+		!strings.Contains(err.Error(), "only company serve has one") {
+		t.Errorf("a link into a company in the background: %v", err)
 	}
+}
+
+// restingOffice is an office in which no work has started.
+type restingOffice struct{ *fakeOffice }
+
+func (o restingOffice) Source() view.Source {
+	src := o.fakeOffice.Source()
+	src.AtWork = false
+	return src
 }
 
 // A second tab and a second browser get a link by the socket, and by a session.

@@ -22,7 +22,7 @@ const endLine = "event: end"
 func (s *Server) serveTranscript(w http.ResponseWriter, r *http.Request) {
 	stream := s.newStream(w)
 	defer stream.closeStream()
-	follow := s.atWork && r.URL.Query().Get("follow") == "true" // without a running company there are no new entries
+	follow := r.URL.Query().Get("follow") == "true"
 	err := s.office.StreamTranscript(
 		r.Context(), company.RunID(r.PathValue("id")), follow, func(e agent.TranscriptEntry) error {
 			text, err := json.Marshal(e)

@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"path/filepath"
 	"runtime"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -31,8 +31,8 @@ import (
 	"company/internal/upkeep/projection"
 )
 
-// App is an office with its lock held by this process. It has the ledger, the state and, once it
-// is started, the parts with effects.
+// App is an office with its lock held by this process. It has the ledger, the state and, once work
+// has started, the parts with effects.
 type App struct {
 	office  *office.Office
 	loaded  config.Loaded
@@ -54,10 +54,12 @@ type App struct {
 	runtime   container.Runtime
 	pool      *dispatch.Pool
 
-	serving       bool // runs until it is stopped, not until a task ends
-	configWorkers int  // number of workers in the config for this machine
-	poolSize      int  // current size of the pool
-	containers    int  // number of containers besides those of gates that fit in memory, 0 if unknown
+	kind          Kind
+	fault         error // why the config did not load, or nil
+	setup         string
+	configWorkers int // number of workers in the config for this machine
+	poolSize      int // current size of the pool
+	containers    int // number of containers besides those of gates that fit in memory, 0 if unknown
 	jobs          []upkeep.Job
 	webhooks      upkeep.Webhooks
 	repackJob     upkeep.Job // also runs once when work starts
@@ -68,18 +70,27 @@ type App struct {
 	configs       ConfigSource
 	lines         LineWriter // may be nil, and then no config line is written
 	desk          api.Desk
-	bell          io.Writer   // a terminal, or nil
 	notices       notify.Loop // notifies the president
 	stage         *stage      // set in a replay
 	activities    activityLog
 	interrupted   interruptedRuns
 	outputs       liveOutputs
 
-	atWork   atomic.Bool  // work has started, and was not stopped
-	server   *api.Server  // set once work starts
-	address  string       // address of the server for browsers, empty if it has none
-	stopWork func() error // stops the started parts
-	unended  bool         // a part had not returned when work was stopped
+	server  *api.Server // set by Serve
+	address string      // address of the server for browsers, empty if it has none
+
+	serverEnds atomic.Bool // the server was stopped
+
+	starting   sync.Mutex      // held while work starts, and for what may only be done before
+	atWork     atomic.Bool     // work has started, and was not stopped
+	working    context.Context // of the work; ended by cancelWork
+	cancelWork context.CancelFunc
+	worked     chan struct{} // closed when the work has returned; nil before it has started
+	failed     error         // of the work; read it after worked
+	unended    bool          // a part had not returned when work was stopped
+
+	endOnce sync.Once
+	ended   chan struct{} // closed by RequestEnd
 	// stacksFiles counts the stack files, because two may be created in the same second.
 	stacksFiles atomic.Int64
 	// stopPatience limits how long a stop waits. Zero means the constant stopPatience. Tests set it.
@@ -91,6 +102,16 @@ type App struct {
 	lifetime context.Context
 	fail     context.CancelCauseFunc
 }
+
+// Kind is the kind of a process that holds an office. It decides how the process ends.
+type Kind int
+
+const (
+	Background Kind = iota // ends on request, or when it is no longer used
+	Foreground             // ends with the command that opened the office, and works for it
+	Passing                // the same for a command that does no work
+	Serving                // company serve, which runs until it is stopped; it has the page and the jobs
+)
 
 // ConfigSource reads the config for tasks of a checkout.
 type ConfigSource interface {
@@ -105,7 +126,9 @@ type Options struct {
 	Configs ConfigSource
 	Lines   LineWriter // writes config lines; if nil, no question offers to write one
 	Desk    api.Desk   // for the API; may be nil
-	Bell    io.Writer  // terminal for the bell of notices, or nil
+	Kind    Kind
+	Fault   error  // why the config did not load; the office then refuses commands and work
+	Setup   string // hash of the program, the config and the environment, for clients
 	Env     func(string) (string, bool)
 	Clocks  clock.Sources // clocks of the machine
 	Version string        // version of the program
@@ -120,13 +143,14 @@ func Open(ctx context.Context, options Options) (_ *App, err error) {
 	off := options.Office
 	loaded := options.Config
 	log := options.Logger
-	app := &App{office: off, desk: options.Desk, bell: options.Bell, loaded: loaded, lock: options.Lock, env: options.Env,
-		version: options.Version,
-		configs: options.Configs, lines: options.Lines, stage: options.stage, log: log}
+	app := &App{office: off, desk: options.Desk, kind: options.Kind, fault: options.Fault, setup: options.Setup,
+		loaded: loaded, lock: options.Lock, env: options.Env, version: options.Version,
+		configs: options.Configs, lines: options.Lines, stage: options.stage, log: log, ended: make(chan struct{})}
 	app.imagesDue = make(chan struct{}, 1)
 	app.imagesDue <- struct{}{} // one round when work starts
 	officeTime := clock.New(options.Clocks)
 	app.lifetime, app.fail = context.WithCancelCause(context.WithoutCancel(ctx))
+	app.working, app.cancelWork = context.WithCancel(context.WithoutCancel(ctx))
 	defer func() {
 		if err != nil {
 			app.closeParts()
@@ -213,13 +237,18 @@ func restoreHint(paths office.Paths) string {
 
 // closeParts closes the open parts in reverse order.
 func (a *App) closeParts() {
-	for i := len(a.closers) - 1; i >= 0; i-- {
+	a.closeSince(0)
+	a.fail(nil)
+}
+
+// closeSince closes the parts that were opened after the first n, in reverse order.
+func (a *App) closeSince(n int) {
+	for i := len(a.closers) - 1; i >= n; i-- {
 		if err := a.closers[i](); err != nil {
 			a.log.Warn("not closed cleanly", "err", err)
 		}
 	}
-	a.closers = nil
-	a.fail(nil)
+	a.closers = a.closers[:n]
 }
 
 // envValue returns the value of an environment variable, or "" if it is not set.
@@ -231,6 +260,9 @@ func (a *App) envValue(name string) string {
 // ID returns the id of the office.
 func (a *App) ID() string { return a.office.ID }
 
+// Fault returns why the config did not load, or nil.
+func (a *App) Fault() error { return a.fault }
+
 // View returns the current state.
 func (a *App) View() *company.State { return a.orch.View() }
 
@@ -240,6 +272,9 @@ func (a *App) Now() time.Time { return a.orch.Now() }
 // DoID runs a command. A task that it creates or reopens gets the agents of the config, unless the
 // command names agents.
 func (a *App) DoID(ctx context.Context, id, actor string, command company.Command) ([]company.Event, error) {
+	if a.fault != nil {
+		return nil, a.fault
+	}
 	command, err := a.bindCommand(ctx, command)
 	if err == nil {
 		err = a.writeAnsweredLine(ctx, command)
@@ -252,20 +287,25 @@ func (a *App) DoID(ctx context.Context, id, actor string, command company.Comman
 	}
 	a.noteAgents(ctx, command)
 	evs, err := a.orch.DoID(ctx, id, actor, command)
-	if err == nil && a.server == nil {
+	if err == nil {
 		a.settleRuns(ctx)
 	}
 	return evs, err
 }
 
-// Close closes the office and releases its lock.
+// Close stops the server and the work, closes the office and releases its lock. It returns the error
+// of Stop.
 //
 // If a stop timed out, the lock stays held until the process ends, because the remaining work may
 // still write.
-func (a *App) Close() {
+func (a *App) Close() error {
+	err := a.End()
+	if err != nil {
+		a.log.Error("the work ended with an error", "err", err)
+	}
 	if a.unended {
 		a.closeWithin(closePatience)
-		return
+		return err
 	}
 	if a.projector.IsConnected() {
 		a.projector.FlushPending(a.lifetime) // decisions made without a running company
@@ -275,4 +315,5 @@ func (a *App) Close() {
 		a.log.Warn("lock not released", "err", err)
 	}
 	_ = a.office.Close()
+	return err
 }

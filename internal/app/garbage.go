@@ -52,15 +52,9 @@ func (a *App) findGarbage(ctx context.Context, recent bool) (all []upkeep.Garbag
 	done = func() {}
 	// Opening a store removes incomplete files of a killed process. The running company has such
 	// files in use, so its open store is used.
-	store, atWork := a.git, a.git != nil
-	if !atWork {
-		cfg, err := GitConfig(a.office.Paths, a.loaded.Config, a.env)
-		if err != nil {
-			return nil, done, err
-		}
-		if store, err = gitops.Open(cfg); err != nil {
-			return nil, done, err
-		}
+	store, atWork, err := a.openStore()
+	if err != nil {
+		return nil, done, err
 	}
 	if all, err = a.keeper.FindGarbage(ctx, recent, store); err != nil {
 		return nil, done, err
@@ -81,4 +75,18 @@ func (a *App) findGarbage(ctx context.Context, recent bool) (all []upkeep.Garbag
 		err = &dockerError{err}
 	}
 	return upkeep.SortGarbage(append(all, docker...)), done, err
+}
+
+// openStore returns the store of the work, or opens one if no work has started.
+func (a *App) openStore() (store *gitops.Store, atWork bool, err error) {
+	a.starting.Lock() // work that starts makes such files
+	defer a.starting.Unlock()
+	if a.git != nil {
+		return a.git, true, nil
+	}
+	cfg, err := GitConfig(a.office.Paths, a.loaded.Config, a.env)
+	if err == nil {
+		store, err = gitops.Open(cfg)
+	}
+	return store, false, err
 }

@@ -46,17 +46,23 @@ func (a *App) writeStacks(text string) string {
 	return a.office.LogsFolder.Join(name)
 }
 
-// Stop stops the started work and waits for it. If an effect ignores its cancellation, Stop gives
-// up after a time limit. The error then wraps company.ErrUnended, and the process must exit.
+// Stop stops the work, if it has started, and waits for it. It returns the error with which the work
+// failed. If an effect ignores its cancellation, Stop gives up after a time limit. The error then
+// wraps company.ErrUnended, and the process must exit.
 func (a *App) Stop() error {
-	ended := make(chan error, 1)
-	go func() { ended <- a.stopWork() }()
+	a.cancelWork()
+	a.starting.Lock()
+	defer a.starting.Unlock()
+	if a.worked == nil || a.unended {
+		return nil
+	}
+	a.atWork.Store(false)
 	patience := cmp.Or(a.stopPatience, stopPatience)
 	bound := time.NewTimer(patience)
 	defer bound.Stop()
 	select {
-	case err := <-ended:
-		return err
+	case <-a.worked:
+		return a.failed
 	case <-bound.C:
 	}
 	a.unended = true

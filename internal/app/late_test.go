@@ -67,7 +67,9 @@ func TestStopIsBounded(t *testing.T) {
 		gone <- struct{}{}
 		return nil
 	}
-	a.stopPatience, a.stopWork, a.closers = time.Millisecond, hang, []func() error{hang}
+	go func() { _ = hang() }()
+	a.stopPatience, a.closers = time.Millisecond, []func() error{hang}
+	a.cancelWork, a.worked = func() {}, make(chan struct{})
 	err := a.Stop()
 	if !errors.Is(err, company.ErrUnended) || company.CodeOf(err) != company.EInternal ||
 		!strings.Contains(err.Error(), "did not end within 1ms") {

@@ -45,7 +45,7 @@ func (a *App) runLoops(ctx context.Context, pool *dispatch.Pool) error {
 			a.log.Warn("notices have ended", "err", err)
 		}
 	})
-	if a.serving {
+	if a.kind == Serving {
 		if err := a.webhooks.StartServer(wctx, &wg, a.publishItem); err != nil {
 			cancel()
 			wg.Wait()

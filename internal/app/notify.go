@@ -12,16 +12,12 @@ import (
 	"company/internal/upkeep/notify"
 )
 
-// wireNotices creates the loop that notifies the president. It returns EAuth if the webhook's
-// secret is not set.
+// wireNotices creates the loop that notifies the president. The bell rings at the terminals of
+// clients, which follow the work. It returns EAuth if the webhook's secret is not set.
 func (a *App) wireNotices(c config.Notify) error {
 	var ways []notify.Way
 	for _, name := range slices.Compact(slices.Sorted(slices.Values(c.By))) {
 		switch name {
-		case "bell":
-			if a.bell != nil {
-				ways = append(ways, notify.Bell{Terminal: a.bell})
-			}
 		case "desktop":
 			ways = append(ways, notify.Desktop{Environ: a.desktopEnviron()})
 		case "webhook":

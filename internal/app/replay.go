@@ -105,7 +105,7 @@ func Replay(ctx context.Context, options ReplayOptions) (report *replay.Report, 
 		return nil, err
 	}
 	defer app.Close()
-	if _, err := app.Start(ctx, false); err != nil {
+	if _, err := app.StartWork(ctx); err != nil {
 		return nil, err
 	}
 	werr := app.followReplay(ctx, director)

@@ -11,6 +11,17 @@ import (
 // ownSecrets returns the values of the environment variables from which an office reads secrets:
 // those that its config names, and the standard ones of tools for forges and models.
 func ownSecrets(cfg config.Config, env func(string) (string, bool)) []secretscan.Own {
+	var out []secretscan.Own
+	for _, name := range secretNames(cfg) {
+		if value, ok := env(name); ok && name != "" && !isPlainValue(value) {
+			out = append(out, secretscan.Own{Name: name, Value: value})
+		}
+	}
+	return out
+}
+
+// secretNames lists the environment variables that may hold secrets of an office.
+func secretNames(cfg config.Config) []string {
 	names := []string{cfg.Forge.TokenEnv, cfg.Forge.PrivateKeyEnv, cfg.Forge.WebhookEnv, cfg.Notify.WebhookEnv,
 		cfg.Serve.TokenEnv,
 		"ANTHROPIC_API_KEY", "OPENAI_API_KEY", "OLLAMA_API_KEY"}
@@ -19,13 +30,7 @@ func ownSecrets(cfg config.Config, env func(string) (string, bool)) []secretscan
 		names = append(names, m.APIKeyEnv)
 	}
 	slices.Sort(names)
-	var out []secretscan.Own
-	for _, name := range slices.Compact(names) {
-		if value, ok := env(name); ok && name != "" && !isPlainValue(value) {
-			out = append(out, secretscan.Own{Name: name, Value: value})
-		}
-	}
-	return out
+	return slices.Compact(names)
 }
 
 // isPlainValue reports whether a value is no secret, because a variable may also hold a path or a

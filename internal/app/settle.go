@@ -7,10 +7,15 @@ import (
 	"company/internal/gitops"
 )
 
-// settleRuns settles the runs of a task that a command has ended while no company is running here.
-// It only logs errors, because the next start settles those runs.
+// settleRuns settles the runs of a task that a command has ended before work has started here. It
+// only logs errors, because the next start of work settles those runs.
 func (a *App) settleRuns(ctx context.Context) {
-	if len(a.View().Unsettled(true)) == 0 {
+	if a.atWork.Load() || len(a.View().Unsettled(true)) == 0 {
+		return
+	}
+	a.starting.Lock()
+	defer a.starting.Unlock()
+	if a.worked != nil {
 		return
 	}
 	err := a.openSalvager()

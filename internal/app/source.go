@@ -12,8 +12,13 @@ import (
 // Source returns the data for views of the current state.
 func (a *App) Source() view.Source {
 	state, activities := a.View(), a.Activities()
+	runtime := ""
+	if a.atWork.Load() {
+		runtime = a.runtime.Kind()
+	}
 	return view.Source{
 		State: state, Now: a.Now(), AtWork: a.atWork.Load(), Active: a.loaded.Config.Limits.ConcurrentTasks,
+		Runtime:    runtime,
 		Activities: activities, Begun: a.listInterrupted(state, activities),
 		Folders: a.viewFolders(),
 		Models:  configModels{a.loaded.Config}, Archives: a, Contents: a.ledger, Journals: a,

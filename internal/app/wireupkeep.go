@@ -20,7 +20,7 @@ func (a *App) wireUpkeep(cfg config.Config, o outside) error {
 	if err == nil {
 		err = a.wireNotices(cfg.Notify)
 	}
-	a.jobs = append(a.jobs, a.repackJob, a.archiveJob, a.keeper.RetentionJob(o.git, o.images), feedback)
+	a.jobs = []upkeep.Job{a.repackJob, a.archiveJob, a.keeper.RetentionJob(o.git, o.images), feedback}
 	a.imagesJob = a.keeper.ImagesJob(o.images, a.imagesDue)
 	return err
 }

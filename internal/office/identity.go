@@ -64,6 +64,12 @@ func (o *Office) ensureID() error {
 	return writeOfficeFile(state, rec)
 }
 
+// ReadID returns the id of an office without opening it, or "" if it has none.
+func ReadID(p Paths) string {
+	rec, _ := peekOfficeFile(p.State)
+	return rec.ID
+}
+
 // writeOfficeFile replaces office.json.
 func writeOfficeFile(state *safedir.Folder, rec officeFile) error {
 	data, err := json.Marshal(rec)

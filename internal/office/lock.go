@@ -1,6 +1,7 @@
 package office
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -46,6 +47,9 @@ func TryLock(paths Paths) (lock *Lock, held *Holder, err error) {
 		return company.E(company.EConfig, "cannot lock the office: "+paths.Lock()).Wrap(err).
 			Fix(chooseFix(err, "check that you own the folder and that it is on a local disk"))
 	}
+	if err := paths.checkLocks(); err != nil {
+		return nil, nil, err
+	}
 	state, err := paths.Folder(paths.State)
 	if err != nil {
 		return nil, nil, fail(err)
@@ -87,26 +91,6 @@ func TryLock(paths Paths) (lock *Lock, held *Holder, err error) {
 		_ = file.Close()
 		if err := errors.Join(err1, err2); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return nil, nil, fail(err)
-		}
-	}
-}
-
-// LockPatience is how long a command waits for a process that only reads the office.
-const LockPatience = 5 * time.Second
-
-// TakeLock is like TryLock, but waits up to patience for a holder without a socket. Commands that only read, such as
-// company watch and company feed --follow, repeatedly hold the office for a moment. If the holder has a socket,
-// TakeLock returns it at once.
-func TakeLock(ctx context.Context, paths Paths, patience time.Duration) (lock *Lock, held *Holder, err error) {
-	limit, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	for {
-		lock, held, err = TryLock(paths)
-		if lock != nil || err != nil || held.Socket != "" {
-			return lock, held, err
-		}
-		if retry.Sleep(limit, 50*time.Millisecond) != nil {
-			return nil, held, context.Cause(ctx) // nil if only the patience ran out
 		}
 	}
 }
@@ -154,16 +138,6 @@ func FindHolder(p Paths) *Holder {
 // IsHeld reports whether a process holds the office.
 func IsHeld(p Paths) bool { return FindHolder(p) != nil }
 
-// IsHeldElsewhere reports whether another process holds the office.
-func IsHeldElsewhere(p Paths) bool {
-	holder := FindHolder(p)
-	if holder == nil {
-		return false
-	}
-	host, err := os.Hostname()
-	return err != nil || holder.PID != os.Getpid() || holder.Host != host
-}
-
 // mostTries limits how often a lock is retried whose file names no living process. A command that only reads may hold
 // it for a moment (FindHolder), or a process has taken it and not yet written its description.
 const mostTries = 20
@@ -195,17 +169,23 @@ func commandLine() string {
 	return string(s)
 }
 
+// holderBytes is the size of the lock file. It stays the same, so that a full disk has room for each description.
+const holderBytes = 4096
+
 // writeHolder writes the description of the holder into the file.
 func (l *Lock) writeHolder() error {
 	data, err := json.Marshal(l.who)
 	if err != nil {
 		return err
 	}
-	// A reader between these two steps finds an empty file and retries.
-	if err := l.file.Truncate(0); err != nil {
-		return err
-	}
-	_, err = l.file.WriteAt(append(data, '\n'), 0)
+	return l.writePadded(data)
+}
+
+func (l *Lock) writePadded(data []byte) error {
+	padded := bytes.Repeat([]byte{' '}, max(holderBytes, len(data)+1))
+	copy(padded, data)
+	padded[len(padded)-1] = '\n'
+	_, err := l.file.WriteAt(padded, 0)
 	return err
 }
 
@@ -238,7 +218,11 @@ func (l *Lock) Release() error {
 		return nil
 	}
 	// Keep the file: if it were removed, two processes could lock two different files.
-	err := errors.Join(l.file.Truncate(0), safedir.Unlock(l.file))
+	err := l.writePadded(nil)
+	if isFull(err) {
+		err = nil // it has no description then
+	}
+	err = errors.Join(err, safedir.Unlock(l.file))
 	l.file = nil
 	return err
 }

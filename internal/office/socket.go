@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"time"
 
 	"company/internal/company"
 	"company/internal/lib/safedir"
@@ -120,6 +121,15 @@ func bindSocket(lock *Lock, env func(string) (string, bool)) (bound boundSocket,
 		return bound, socketError(path, err)
 	}
 	return boundSocket{ln, path, made}, nil
+}
+
+// Accepts reports whether a process accepts connections at a socket. It may still not answer requests.
+func Accepts(path string) bool {
+	conn, err := net.DialTimeout("unix", path, time.Second)
+	if err == nil {
+		_ = conn.Close()
+	}
+	return err == nil
 }
 
 // DialSocket connects to the holder of an office. The socket must be in a private folder of this user.

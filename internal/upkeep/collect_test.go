@@ -105,7 +105,7 @@ func TestOldLogsAreCollected(t *testing.T) {
 		must(t, s.office.LogsFolder.Touch(name, time.Now().Add(-age)))
 	}
 	const month = 30 * 24 * time.Hour
-	for _, name := range []string{"reply-model.example-1a2b3c4d.txt", "stacks-1.txt", "detached-1.log"} {
+	for _, name := range []string{"reply-model.example-1a2b3c4d.txt", "stacks-1.txt", "background.log"} {
 		put(name, month)
 		put("new-"+name, month)
 	}
@@ -118,7 +118,7 @@ func TestOldLogsAreCollected(t *testing.T) {
 		names = append(names, g.Name)
 	}
 	slices.Sort(names)
-	if got := strings.Join(names, " "); got != "detached-1.log reply-model.example-1a2b3c4d.txt stacks-1.txt" {
+	if got := strings.Join(names, " "); got != "background.log reply-model.example-1a2b3c4d.txt stacks-1.txt" {
 		t.Errorf("collected: %s", got)
 	}
 }

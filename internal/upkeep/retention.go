@@ -136,10 +136,10 @@ func (k retentionPolicy) listRunFiles(ctx context.Context) ([]Garbage, error) {
 		return nil, err
 	}
 	for _, entry := range logs {
-		detached := strings.HasPrefix(entry.Name(), "detached-") && strings.HasSuffix(entry.Name(), ".log")
+		background := entry.Name() == "background.log"
 		stacks := strings.HasPrefix(entry.Name(), "stacks-") && strings.HasSuffix(entry.Name(), ".txt")
 		unread := strings.HasPrefix(entry.Name(), "reply-") && strings.HasSuffix(entry.Name(), ".txt") // of a model's server
-		if !detached && !stacks && !unread {
+		if !background && !stacks && !unread {
 			continue
 		}
 		// A log that was written to within the last hour may belong to a company that still runs.

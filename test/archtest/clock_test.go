@@ -15,7 +15,7 @@ import (
 // is the office's (package clock): the wall clock is set, by people and by time
 // servers.
 var timed = []string{"engine/orchestrator", "ledger", "api", "app", "upkeep", "upkeep/projection", "api/client",
-	"surface/terminalio", "surface/officeaccess", "surface/foreground", "surface/background", "surface/cli",
+	"surface/terminalio", "surface/officeaccess", "surface/foreground", "surface/cli",
 	"surface/cli/command", "surface/cli/agents", "surface/cli/image", "surface/cli/inspect", "surface/cli/pr",
 	"surface/cli/project", "surface/cli/serve", "surface/cli/setup", "surface/cli/task", "manager", "worker",
 	"engine/dispatch", "reviewer", "merger", "gates", "agent", "agentrun/agenttools", "agentrun/depaccess",
@@ -30,17 +30,20 @@ var looks = map[string]struct {
 	why   string
 }{
 	// Measured here, from a time with a monotonic reading.
-	"internal/agent/calls.go":         {2, "measures a tool"},
-	"internal/agent/modelcall.go":     {2, "measures a model's answer"},
-	"internal/agentrun/stopwatch.go":  {3, "measures a run's own work"},
-	"internal/api/boundedlistener.go": {2, "how long a connection takes nothing: the kernel's deadline"},
-	"internal/surface/officeaccess/office.go": {3,
-		"waits for the holder of the office, and says what the wall clock says"},
-	"internal/api/client/connect.go":      {1, "an office that is not there has no time"},
-	"internal/surface/cli/image/image.go": {3, "measures a build"},
-	"internal/gates/canary.go":            {2, "measures a gate"},
-	"internal/gates/container.go":         {2, "measures a gate"},
-	"internal/gates/redgreenbase.go":      {3, "bounds the runs of a gate"},
+	"internal/agent/calls.go":                   {2, "measures a tool"},
+	"internal/agent/modelcall.go":               {2, "measures a model's answer"},
+	"internal/agentrun/stopwatch.go":            {3, "measures a run's own work"},
+	"internal/api/boundedlistener.go":           {2, "how long a connection takes nothing: the kernel's deadline"},
+	"internal/api/server.go":                    {1, "when the server was made, for usage.go"},
+	"internal/api/usage.go":                     {2, "how long no client has sent a request"},
+	"internal/surface/officeaccess/office.go":   {1, "says what the wall clock says"},
+	"internal/surface/officeaccess/reach.go":    {7, "waits for the process that has the office"},
+	"internal/surface/officeaccess/takeover.go": {3, "waits for the process that has the office"},
+	"internal/api/client/connect.go":            {1, "an office that is not there has no time"},
+	"internal/surface/cli/image/image.go":       {3, "measures a build"},
+	"internal/gates/canary.go":                  {2, "measures a gate"},
+	"internal/gates/container.go":               {2, "measures a gate"},
+	"internal/gates/redgreenbase.go":            {3, "bounds the runs of a gate"},
 	"internal/api/client.go": {3,
 		"what has passed since an answer; before one there is only the wall clock"},
 
@@ -51,7 +54,6 @@ var looks = map[string]struct {
 
 	// Of the wall clock, for people and for what else is on this machine.
 	"internal/agentrun/depaccess/fetched.go": {1, "the time of a line in a log"},
-	"internal/surface/background/detach.go":  {1, "the name of a log"},
 	"internal/upkeep/leftovers.go":           {1, "the age of a blob"},
 	"internal/upkeep/retention.go":           {1, "the age of a file"},
 	"internal/surface/cli/setup/orphans.go":  {1, "the age of a container, which Docker tells"},

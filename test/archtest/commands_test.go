@@ -10,8 +10,7 @@ import (
 func isBelow(name, room string) bool { return name == room || strings.HasPrefix(name, room+"/") }
 
 // belowCommands are the rooms that left the command line (docs/decisions/command-line.md).
-var belowCommands = []string{"surface/terminalio", "surface/officeaccess", "surface/foreground",
-	"surface/background"}
+var belowCommands = []string{"surface/terminalio", "surface/officeaccess", "surface/foreground"}
 
 // TestOnlyCommandsKnowTheCommandLine: flags, arguments and help are for commands and for
 // the pages that are made of them.

@@ -118,7 +118,6 @@ surface/officeaccess
 
 surface/foreground
 app/hostops
-surface/background
 
 surface/cli/command
 

@@ -107,6 +107,7 @@ var elsewhere = []exemption{
 		"writes and reads the record file that the operator names, and keeps its git objects among the system's temporary " +
 			"files"},
 	{"internal/api/peer.go", "os.Open", "reads the kernel's table of connections"},
+	{"internal/app/setup.go", "os.Stat", "looks whether the program of this process was replaced"},
 	{"internal/app/hostlimits.go", "os.ReadFile", "reads how much memory the machine has"},
 	{"internal/surface/diagnose/officecheck.go", "os.Stat",
 		"looks for the nearest folder that is there, for a doctor's word on it"},
@@ -115,6 +116,7 @@ var elsewhere = []exemption{
 	{"internal/toolbox/toolserver/", "", "works inside a container, on the worker's own files"},
 
 	// For tests.
+	{"internal/api/apitest/apitest.go", "os.MkdirTemp os.RemoveAll", "the socket of a test"},
 	{"internal/forge/forgetest/", "", "a forge for tests"},
 	{"internal/agent/agenttest/", "", "golden prompts, in tests"},
 	{"internal/surface/terminalio/terminaltest/", "", "pseudo terminals for tests"},

@@ -6,6 +6,7 @@ package bench
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -16,13 +17,11 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
 	"company/internal/adapters/scripted"
 	"company/internal/company"
-	"company/internal/present/feed"
 	"company/test/testenv"
 )
 
@@ -67,6 +66,7 @@ func openHouse(b *testing.B, fill func(*testenv.House)) *testenv.House {
 		h.Write("README.md", "# Small\n")
 		fill(h)
 	})
+	h.WorkInBackground()
 	h.LetManagerPlan()
 	h.Config("gates: {lint: none, test: \"true\"}\n")
 	h.MustRun(testenv.Patience, "submit", "add a file")
@@ -105,22 +105,59 @@ func BenchmarkFirstRequest(b *testing.B) {
 	b.ReportMetric(millis(waited), "ms/request")
 }
 
-// BenchmarkIdle is the memory that company serve holds by itself (without the program's text, which the kernel can
-// drop) half a minute after a task.
+// BenchmarkIdle is the memory that a company in the background holds by itself (without the program's text, which the
+// kernel can drop) half a minute after a task, and its share of one core meanwhile.
 func BenchmarkIdle(b *testing.B) {
+	const rests = 25 * time.Second
 	h := openHouse(b, func(*testenv.House) {})
 	h.Env = append(h.Env, "COMPANY_WORKERS_WARM=1") // the default
 	for b.Loop() {
-		p := h.Start("serve")
-		p.Until(testenv.Patience, "its office", func(it feed.Item) bool {
-			return it.Kind == "note" && strings.Contains(it.Text, "serves the office")
-		})
 		h.MustRun(testenv.Patience, "submit", "add a file")
-		time.Sleep(30 * time.Second) // the pace: an idle office is measured
-		b.ReportMetric(readMemory(b, p.PID()), "MB")
-		p.Signal(syscall.SIGTERM)
-		p.Wait(testenv.Patience)
+		pid := h.Background()
+		time.Sleep(5 * time.Second) // the pace: what follows the task
+		before := readCPU(b, pid)
+		time.Sleep(rests) // the pace: an idle office is measured
+		b.ReportMetric(100*float64(readCPU(b, pid)-before)/float64(rests), "%core")
+		b.ReportMetric(readMemory(b, pid), "MB")
 	}
+}
+
+// readCPU returns the processor time that a process has used.
+func readCPU(b *testing.B, pid int) time.Duration {
+	b.Helper()
+	stat, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(stat), ") ")
+	fields := strings.Fields(rest) // proc(5): user time is field 14 of the line, system time 15
+	user, err1 := strconv.Atoi(fields[11])
+	system, err2 := strconv.Atoi(fields[12])
+	if err := errors.Join(err1, err2); err != nil {
+		b.Fatal(err)
+	}
+	const perSecond = 100 // clock ticks
+	return time.Duration(user+system) * time.Second / perSecond
+}
+
+// BenchmarkCommand is company list beside a company in the background, and as the first command, which starts it.
+func BenchmarkCommand(b *testing.B) {
+	h := openHouse(b, func(*testenv.House) {})
+	b.Run("beside", func(b *testing.B) {
+		for b.Loop() {
+			h.MustRun(testenv.Patience, "list")
+		}
+	})
+	b.Run("first", func(b *testing.B) {
+		var took []time.Duration
+		for b.Loop() {
+			h.EndBackground()
+			began := time.Now()
+			h.MustRun(testenv.Patience, "list")
+			took = append(took, time.Since(began))
+		}
+		b.ReportMetric(millis(took), "ms/first")
+	})
 }
 
 // readMemory returns the anonymous and shared memory of a process in MB.
@@ -164,6 +201,7 @@ func BenchmarkTurn(b *testing.B) {
 		b.Run(turn.name, func(b *testing.B) {
 			model := &timedModel{thinks: turn.thinks, tool: turn.tool}
 			h := testenv.New(b, nil, map[string]string{"README.md": "# Small\n"})
+			h.WorkInBackground()
 			h.Profile = fmt.Sprintf("{adapter: openai, model: bench, base_url: %q}", model.serve(b))
 			h.Config("gates: {lint: none, test: none, none: allow}\nagents: {worker: {max_turns: 1000}}\n" +
 				"budget: {tokens: none}\n")

@@ -141,6 +141,7 @@ func (s *stage) setUp(ctx context.Context) error {
 		"XDG_STATE_HOME="+filepath.Join(s.Dir, "state"),
 		"XDG_RUNTIME_DIR="+filepath.Join(s.Dir, "run"), "XDG_CACHE_HOME="+cache, "GIT_CONFIG_NOSYSTEM=1",
 		"DEMO_MODEL_KEY=not-a-secret",
+		"COMPANY_FOREGROUND=1", // the folder is removed afterwards, and nothing is to work in it
 		"GIT_AUTHOR_NAME=President", "GIT_AUTHOR_EMAIL=president@example.com", "GIT_COMMITTER_NAME=President",
 		"GIT_COMMITTER_EMAIL=president@example.com",
 		// The same seed makes the same commit, so its worker image is built once.

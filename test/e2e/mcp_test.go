@@ -99,13 +99,11 @@ func TestMCP(t *testing.T) {
 	expect("logs", m{"id": "t1-01"}, "run t1-01.1")
 	expect("pr_list", m{}, "#1")
 	expect("pr_show", m{"pull_request": "1"}, "#1  open")
-	waitFor(t, func() bool { // the company that was started apart ends by itself
-		var st struct{ Open bool }
-		h.JSON(&st, "status")
-		return !st.Open
-	}, func() string { return "the company is still there" })
+	if h.Background() == 0 {
+		t.Error("no company works in the background")
+	}
 
-	p := startServing(t, h)
+	p := startServing(t, h) // it takes the office over
 	again := m{"instruction": "say goodbye again", "attach": []m{{"name": "spec.md", "text": "# Goodbye\n"}}}
 	if text, failed := callTool(t, s, "submit",
 		m{"instruction": "say goodbye again", "attach": []m{{"name": "spec.pdf", "base64": "JVBERi0xLjcK"}}}); !failed ||

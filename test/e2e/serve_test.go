@@ -54,7 +54,7 @@ func TestServe(t *testing.T) {
 	held.wait(t, follower)
 	follower.Signal(syscall.SIGINT)
 	if r := follower.Wait(patience); r.Code != 130 ||
-		!strings.Contains(follower.Tell(), "no longer following; the running company continues: company feed --follow t2") {
+		!strings.Contains(follower.Tell(), "the work goes on: company feed --follow t2 shows it") {
 		t.Fatalf("exit %d\n%s", r.Code, follower.Tell())
 	}
 	held.release()

@@ -28,6 +28,7 @@ import (
 	"company/internal/office"
 	"company/internal/office/config"
 	"company/internal/office/config/configtest"
+	"company/internal/present/view"
 	"company/internal/surface/cli/command"
 	"company/internal/surface/terminalio"
 )
@@ -55,6 +56,7 @@ func Open(t testing.TB) *Office {
 	t.Cleanup(func() { _ = os.RemoveAll(run) })
 	o := &Office{t: t, Repo: configtest.Repo(t, nil), vars: map[string]string{
 		"HOME": configtest.Dir(t), "PATH": os.Getenv("PATH"), "XDG_RUNTIME_DIR": run,
+		config.VarForeground:             "1", // the program of a test cannot be the company in the background
 		"COMPANY_MODELS_DEFAULT_ADAPTER": "openai", "COMPANY_MODELS_DEFAULT_BASE_URL": "http://model.invalid/v1",
 	}}
 	if o.Paths, err = office.Find(office.FindOptions{Dir: o.Repo, Env: o.LookupEnv}); err != nil {
@@ -109,10 +111,21 @@ func (o *Office) Serve() {
 	if err != nil {
 		o.t.Fatal(err)
 	}
-	o.server = api.New(o.App, api.ServerInfo{Version: "test", Office: o.App.ID(), PID: os.Getpid(), Serving: true},
-		slog.New(slog.DiscardHandler))
+	info := api.ServerInfo{Version: "test", Office: o.App.ID(), PID: os.Getpid(), Serving: true}
+	o.server = api.New(servedApp{o.App}, info, slog.New(slog.DiscardHandler))
 	o.server.Start(l)
 }
+
+// servedApp is an office that counts as one at work, though nothing is done in it.
+type servedApp struct{ *officeapp.App }
+
+func (a servedApp) Source() view.Source {
+	src := a.App.Source()
+	src.AtWork = true
+	return src
+}
+
+func (servedApp) StartWork(context.Context) ([]company.TaskID, error) { return nil, nil }
 
 // Close ends the serving, and lets go of the office.
 func (o *Office) Close() {
@@ -122,7 +135,9 @@ func (o *Office) Close() {
 	if o.server != nil {
 		o.server.Stop()
 	}
-	o.App.Close()
+	if err := o.App.Close(); err != nil {
+		o.t.Error(err)
+	}
 	o.App, o.server = nil, nil
 }
 

@@ -141,6 +141,9 @@ func NewFilled(t testing.TB, brain scripted.Responder, fill func(*House), opts .
 		// A warm container's labels cannot name its run; tests look runs up by
 		// label. What is kept warm has a test of its own.
 		"COMPANY_WORKERS_WARM=0",
+		// A test that kills or interrupts a command does so to the work. The company in the background has tests of its
+		// own.
+		inForeground,
 	)
 	for _, d := range []string{"home", "config", "state", "run"} {
 		if err := os.MkdirAll(filepath.Join(h.Dir, d), 0o700); err != nil {
@@ -347,6 +350,7 @@ func (h *House) Containers() []string {
 // leaveNothing checks that the office left no container, and removes what a
 // failed test may have left.
 func (h *House) leaveNothing() {
+	h.EndBackground()
 	left := h.Containers()
 	// A container whose company was killed ends by itself and is swept by the
 	// next start; a test that kills without resuming cleans up here.

@@ -5,11 +5,14 @@ package apitest
 import (
 	"errors"
 	"log/slog"
+	"net"
 	"os"
+	"path/filepath"
 	"sync"
 	"testing"
 
 	"company/internal/api"
+	"company/internal/api/client"
 	"company/internal/office"
 )
 
@@ -43,4 +46,30 @@ func ServeOffice(t *testing.T, checkout string, o api.Office) (stop func()) {
 	})
 	t.Cleanup(stop)
 	return stop
+}
+
+// Connect returns a client of an office that a server of this process answers until the test ends.
+func Connect(t testing.TB, o api.Office) *client.Office {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "company-api-") // a socket's path is short
+	if err != nil {
+		t.Fatal(err)
+	}
+	socket := filepath.Join(dir, "s")
+	listener, err := net.Listen("unix", socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := api.New(o, api.ServerInfo{PID: os.Getpid()}, slog.New(slog.DiscardHandler))
+	server.Start(listener)
+	conn, err := client.Dial(t.Context(), &office.Holder{Socket: socket})
+	if conn == nil || err != nil {
+		t.Fatalf("no answer: %v", err)
+	}
+	t.Cleanup(func() {
+		conn.Close()
+		server.Stop()
+		_ = os.RemoveAll(dir)
+	})
+	return conn
 }

@@ -23,8 +23,7 @@ type Office struct {
 	*api.Client
 
 	mu     sync.Mutex
-	server *api.ServerInfo // process that serves the office, nil if there is none
-	local  bool            // this process holds the office
+	server *api.ServerInfo // process that has the office; nil if it was never opened
 }
 
 // Reconnect sets connect to find the office again if a request gets no answer, like
@@ -37,43 +36,41 @@ func (o *Office) Reconnect(connect func(context.Context) (*Office, error)) {
 		}
 		o.mu.Lock()
 		defer o.mu.Unlock()
-		o.server, o.local = again.server, again.local
+		o.server = again.server
 		return again.Client, nil
 	})
 }
 
-// findHolder returns the process that holds the office: another one, this one, or neither.
-func (o *Office) findHolder() (server *api.ServerInfo, local bool) {
+// Server describes the process that has the office, as it was when o connected to it. It is the zero
+// value if the office was never opened.
+func (o *Office) Server() api.ServerInfo {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return o.server, o.local
-}
-
-// Server describes the other process that holds the office. ok is false if there is none.
-func (o *Office) Server() (info api.ServerInfo, ok bool) {
-	server, _ := o.findHolder()
-	if server == nil {
-		return api.ServerInfo{}, false
+	if o.server == nil {
+		return api.ServerInfo{}
 	}
-	return *server, true
+	return *o.server
 }
 
-// IsServed reports whether a company in another process holds the office.
-func (o *Office) IsServed() bool {
-	_, ok := o.Server()
-	return ok
-}
+// IsAtWork reports whether work had started in the office when o connected to it, or o has started it.
+func (o *Office) IsAtWork() bool { return o.Server().AtWork }
 
-// StaysServing reports whether another process holds the office and keeps it after its tasks end.
-func (o *Office) StaysServing() bool {
-	info, _ := o.Server()
-	return info.Serving
+// StartWork starts the work of the office, like api.Client.StartWork.
+func (o *Office) StartWork(ctx context.Context) (paused []company.TaskID, err error) {
+	paused, err = o.Client.StartWork(ctx)
+	if err == nil {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		o.server.AtWork = true
+	}
+	return paused, err
 }
 
 // IsMissing reports whether the office was never opened.
 func (o *Office) IsMissing() bool {
-	server, local := o.findHolder()
-	return server == nil && !local
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.server == nil
 }
 
 // Overview returns the office and its tasks. With all it includes tasks that have ended.

@@ -13,11 +13,8 @@ import (
 func TestOfficeThatWasNeverOpened(t *testing.T) {
 	o := client.None(office.Paths{Root: t.TempDir()})
 	defer o.Close()
-	if !o.IsMissing() || o.IsServed() {
+	if !o.IsMissing() || o.IsAtWork() {
 		t.Error("it is there")
-	}
-	if _, ok := o.Server(); ok {
-		t.Error("a process serves it")
 	}
 	v, err := o.Overview(t.Context(), true)
 	if err != nil || len(v.Tasks) > 0 || v.Open {

@@ -21,21 +21,9 @@ import (
 // helloTimeout limits how long the process that holds an office may take to answer hello.
 const helloTimeout = time.Second
 
-// Holder is an office that this process holds.
-type Holder interface {
-	api.Office
-	Close()
-}
-
-// Local returns the client of an office that this process holds. Closing the client closes the
-// office.
-func Local(h Holder) *Office {
-	return &Office{Client: api.InProcess(h, h.Close), local: true}
-}
-
-// Dial connects to the process that holds an office. It returns nil without an error if that
-// process does not answer, because it is opening the office or ending. It returns an error if the
-// process has an incompatible version.
+// Dial connects to the process that has an office. It returns nil without an error if that process
+// does not answer, because it is opening the office or ending. It returns an error if the process
+// has an incompatible version.
 func Dial(ctx context.Context, held *office.Holder) (*Office, error) {
 	if held == nil || held.Socket == "" {
 		return nil, nil
@@ -55,9 +43,22 @@ func Dial(ctx context.Context, held *office.Holder) (*Office, error) {
 	return &Office{Client: client, server: &info}, nil
 }
 
+// FindWorking returns the number of the process in which the work of an office has started, or 0 if there is none.
+func FindWorking(ctx context.Context, paths office.Paths) (pid int) {
+	conn, err := Dial(ctx, office.FindHolder(paths))
+	if conn == nil || err != nil {
+		return 0
+	}
+	defer conn.Close()
+	if !conn.IsAtWork() {
+		return 0
+	}
+	return conn.Server().PID
+}
+
 // None returns the client of an office that was never opened. It has no events.
 func None(paths office.Paths) *Office {
-	return &Office{Client: api.InProcess(unopened{paths}, func() {})}
+	return &Office{Client: api.InProcess(unopened{paths})}
 }
 
 // unopened is an office without events.
@@ -74,6 +75,12 @@ func (n unopened) Source() view.Source {
 func (unopened) DoID(context.Context, string, string, company.Command) ([]company.Event, error) {
 	return nil, company.E(company.ENotFound, "there is no office here yet").Fix(`company submit "…" creates one`)
 }
+
+func (unopened) StartWork(context.Context) ([]company.TaskID, error) {
+	return nil, company.E(company.ENotFound, "there is no office here yet").Fix(`company submit "…" creates one`)
+}
+
+func (unopened) RequestEnd() error { return nil }
 
 func (unopened) Follow(context.Context, feed.Range, func(feed.Item) error) error { return io.EOF }
 

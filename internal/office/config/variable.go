@@ -1,5 +1,10 @@
 package config
 
+import (
+	"slices"
+	"strings"
+)
+
 // Variable is an environment variable that the company reads, apart from those of the keys of company.yaml.
 type Variable struct {
 	Name string // a * stands for any ending
@@ -20,11 +25,26 @@ const (
 	areaTerminal   = "Terminal"
 )
 
+// VarForeground is the variable that stands for --foreground.
+const VarForeground = "COMPANY_FOREGROUND"
+
+// IsRead reports whether a company at work depends on a variable. It does not on those of a terminal, and on those
+// that select an office or its process.
+func IsRead(name string) bool {
+	return slices.ContainsFunc(Variables(), func(v Variable) bool {
+		prefix, any := strings.CutSuffix(v.Name, "*")
+		matches := strings.EqualFold(v.Name, name) ||
+			any && len(name) >= len(prefix) && strings.EqualFold(name[:len(prefix)], prefix)
+		return matches && v.Area != areaTerminal && v.Name != VarForeground && v.Name != "COMPANY_OFFICE"
+	})
+}
+
 // Variables lists all environment variables that the company reads and that set no key. docs/environment.md is
 // generated from it. test/archtest checks that the code reads no others.
 func Variables() []Variable {
 	return []Variable{
 		{"COMPANY_OFFICE", areaCompany, "Folder of the office, like --office."},
+		{VarForeground, areaCompany, "1: work in the process of each command, like --foreground."},
 		{"GOGC", areaCompany, "Go garbage collector. Default: 400 at start, then 100."},
 
 		{"HOME", areaPlaces, "Home folder."},

@@ -44,6 +44,18 @@ func (w Work) CanGoOn(id company.TaskID) bool {
 	return !w.Stopped && p != nil && !p.Over && !p.Paused && len(p.PausedSubtasks) == 0 && !p.AwaitsPerson()
 }
 
+// IsBusy reports whether an agent holds a run, or an unfinished task can continue without a person.
+func (src Source) IsBusy() bool {
+	for _, task := range src.State.Tasks {
+		if task.HeldRun() {
+			return true
+		}
+	}
+	return slices.ContainsFunc(src.State.Open, func(id company.TaskID) bool {
+		return !src.State.AtRest(src.State.Tasks[id], src.Now)
+	})
+}
+
 // Work returns the progress of the named tasks, or of all unfinished ones if none is named.
 func (src Source) Work(ids ...company.TaskID) (Work, error) {
 	src = src.WithSchedule()

@@ -14,6 +14,7 @@ import (
 
 	"company/internal/company"
 	"company/internal/lib/hosttest"
+	"company/internal/office/config"
 	"company/internal/surface/cli/command"
 	"company/internal/surface/terminalio"
 )
@@ -187,7 +188,8 @@ func TestWrongInput(t *testing.T) {
 				t.Fatal(err)
 			}
 			shellPrep("echo a > a; git init -q -b main . && git add -A && git commit -q -m first")(t, repo)
-			vars := map[string]string{"HOME": filepath.Join(work, "home"), "XDG_CONFIG_HOME": filepath.Join(work, "config"),
+			vars := map[string]string{config.VarForeground: "1",
+				"HOME": filepath.Join(work, "home"), "XDG_CONFIG_HOME": filepath.Join(work, "config"),
 				"XDG_RUNTIME_DIR":                work,
 				"COMPANY_MODELS_DEFAULT_ADAPTER": "openai", "COMPANY_MODELS_DEFAULT_BASE_URL": model.URL + "/v1"}
 			if x.config != "" {

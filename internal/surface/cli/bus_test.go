@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"company/internal/office/config"
 	"company/internal/surface/cli/command"
 	"company/internal/surface/terminalio"
 )
@@ -14,7 +15,7 @@ import (
 // TestBusConvert: the records of an office are taken to the other driver and read there; the
 // config of before is refused with what to do, which works.
 func TestBusConvert(t *testing.T) {
-	vars := map[string]string{"HOME": t.TempDir(), "PATH": os.Getenv("PATH"),
+	vars := map[string]string{"HOME": t.TempDir(), "PATH": os.Getenv("PATH"), config.VarForeground: "1",
 		"XDG_STATE_HOME": os.Getenv("XDG_STATE_HOME")}
 	repo := t.TempDir()
 	if out, err := exec.Command("git", "init", "-q", repo).CombinedOutput(); err != nil {

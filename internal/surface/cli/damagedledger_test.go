@@ -14,6 +14,7 @@ import (
 	"company/internal/engine/orchestrator"
 	"company/internal/ledger"
 	"company/internal/office"
+	"company/internal/office/config"
 	"company/internal/surface/cli/command"
 	"company/internal/surface/terminalio"
 )
@@ -65,7 +66,7 @@ func TestDamagedLedger(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			env := map[string]string{"HOME": t.TempDir(), "PATH": os.Getenv("PATH"),
+			env := map[string]string{"HOME": t.TempDir(), "PATH": os.Getenv("PATH"), config.VarForeground: "1",
 				"XDG_STATE_HOME": os.Getenv("XDG_STATE_HOME")}
 			repo := t.TempDir()
 			if out, err := exec.Command("git", "init", "-q", repo).CombinedOutput(); err != nil {

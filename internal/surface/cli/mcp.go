@@ -32,8 +32,7 @@ costs, pr_list and pr_show. --allow-write adds submit, answer, tell, pause, resu
 stop and cancel. --allow-approve adds approve and reject, which lets the client
 decide in your place. Tools without their flag are not listed.
 
-Each call goes to the running company, or opens the office as the command of the same
-name does. Log messages go to stderr.`,
+Each call does what the command of the same name does. Log messages go to stderr.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return runMCP(c.Context(), env, grants) },
 	}
@@ -78,19 +77,18 @@ func (h mcpHost) Log(ctx context.Context, office *client.Office, id string) (com
 }
 
 // Submit submits an instruction like company submit --detach.
-func (h mcpHost) Submit(ctx context.Context, s view.Submission) (mcpserver.Submitted, error) {
-	taken, err := task.SubmitApart(ctx, h.NewCall(), s)
-	return mcpserver.Submitted{Task: taken.Task, Log: taken.Log}, err
+func (h mcpHost) Submit(ctx context.Context, s view.Submission) (company.TaskID, error) {
+	return task.SubmitInBackground(ctx, h.NewCall(), s)
 }
 
-// GoOn continues a task in the background like company submit --watch.
-func (h mcpHost) GoOn(ctx context.Context, id company.TaskID) error {
+// GoOn starts the work of the office if a task can continue.
+func (h mcpHost) GoOn(ctx context.Context, id company.TaskID) (bool, error) {
 	ent := h.NewCall()
 	paths, err := ent.FindOffice()
 	if err != nil {
-		return err
+		return false, err
 	}
-	return task.GoOnApart(ctx, ent, paths, id)
+	return ent.GoOn(ctx, paths, id)
 }
 
 // Wait waits for tasks like company wait.

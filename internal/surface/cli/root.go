@@ -1,7 +1,7 @@
 // Package cli is the command line of company. It has the root command, the global flags, help, and
 // the mapping of errors to exit codes. Each group of commands has its own package, and package
-// command holds the shared code. A command either takes the office's lock and works itself, or
-// sends requests to the process that holds the lock. It decides nothing about tasks.
+// command holds the shared code. A command is a client of the process that has the office. It decides
+// nothing about tasks.
 package cli
 
 import (
@@ -51,7 +51,7 @@ func withInterrupt(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	interrupts := make(chan os.Signal, 2)
 	signal.Notify(interrupts, os.Interrupt, syscall.SIGTERM)
-	// A closed terminal ends the work like SIGTERM. A process under nohup ignores SIGHUP.
+	// A closed terminal ends a command like SIGTERM. A process under nohup ignores SIGHUP.
 	if !signal.Ignored(syscall.SIGHUP) {
 		signal.Notify(interrupts, syscall.SIGHUP)
 	}
@@ -130,10 +130,12 @@ func newRoot(env *command.Environment) *cobra.Command {
 	f.BoolVar(&env.NoInput, "no-input", false, "never prompt")
 	f.BoolVar(&env.Yes, "yes", false,
 		"answer yes to prompts before work begins (the plan, no gates) and those of trust, reject and pr merge")
+	f.BoolVar(&env.Foreground, "foreground", false,
+		"work in this process, instead of one in the background; COMPANY_FOREGROUND=1 does the same")
 	f.StringArrayVar(&env.ConfigFlags, "set", nil, "set a config `key=value`, such as workers.max=5")
 	root.AddCommand(
 		task.NewSubmit(env), task.NewWait(env), serve.New(env), serve.NewOpen(env), inspect.NewStatus(env),
-		inspect.NewList(env), inspect.NewCosts(env), inspect.NewFeed(env), inspect.NewWatch(env, task.NewBackground(env)),
+		inspect.NewList(env), inspect.NewCosts(env), inspect.NewFeed(env), inspect.NewWatch(env, task.NewSubmitter(env)),
 		inspect.NewShow(env), inspect.NewLogs(env), inspect.NewDiff(env), inspect.NewPrompt(env),
 		task.NewAnswer(env), task.NewApprove(env), task.NewReject(env), task.NewStop(env), task.NewTell(env),
 		task.NewRetry(env), task.NewReplay(env), task.NewPause(env), task.NewResume(env), task.NewCancel(env),

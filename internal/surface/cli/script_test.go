@@ -20,10 +20,15 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"company/internal/lib/hosttest"
+	"company/internal/office/config"
 	"company/test/goroutines"
 )
 
 func TestMain(m *testing.M) {
+	// The program of a test cannot be the company in the background.
+	if err := os.Setenv(config.VarForeground, "1"); err != nil {
+		panic(err)
+	}
 	testscript.Main(leakCheckedTests{m}, map[string]func(){
 		"company": func() { os.Exit(Main(os.Args[1:])) },
 		// A program that never comes to the end of its draining.
@@ -86,6 +91,7 @@ func runScripts(t *testing.T, dir string) {
 				"GIT_CONFIG_NOSYSTEM": "1", "GIT_AUTHOR_NAME": "President", "GIT_AUTHOR_EMAIL": "president@example.com",
 				"GIT_COMMITTER_NAME": "President", "GIT_COMMITTER_EMAIL": "president@example.com",
 				"GIT_CEILING_DIRECTORIES": env.WorkDir,
+				config.VarForeground:      "1",
 				// Nobody is asked in these scripts, but somebody must be there.
 				"COMPANY_MODELS_DEFAULT_ADAPTER": "openai", "COMPANY_MODELS_DEFAULT_BASE_URL": model.URL + "/v1",
 			} {

@@ -86,7 +86,9 @@ func BudgetLine(cfg config.Config, limit company.Amount, chosen string) string {
 
 // SubmissionBanner returns lines with the repository, the agents and the limits of a submission,
 // for people to read before any work starts. root is the folder of the office.
-func SubmissionBanner(version, root string, cfg config.Config, cmd company.Submit, seen RepoCheck) []string {
+func SubmissionBanner(
+	version, root string, cfg config.Config, cmd company.Submit, seen RepoCheck, foreground bool,
+) []string {
 	base := seen.Base
 	lines := []string{
 		fmt.Sprintf("company %s  %s  base %s@%s (%s)", version, RepoName(base.RemoteURL, cmd.Project.Path), base.Branch,
@@ -107,7 +109,11 @@ func SubmissionBanner(version, root string, cfg config.Config, cmd company.Submi
 	if folder := shortPath(root); folder != ".company" {
 		lines = append(lines, "office  "+safetext.EscapeLine(folder, 300))
 	}
-	return append(lines, "stop    Ctrl-C")
+	stop := "company stop; Ctrl-C leaves it running"
+	if foreground {
+		stop = "Ctrl-C"
+	}
+	return append(lines, "stop    "+stop)
 }
 
 // shortPath returns a path relative to the working directory, if that is shorter and names a folder.

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	officeapp "company/internal/app"
+	"company/internal/api/client"
 	"company/internal/company"
 	"company/internal/lib/healthcheck"
 	"company/internal/office"
@@ -44,16 +44,8 @@ type Checker struct {
 	Logger  *slog.Logger
 	Version string
 	Commit  string // commit that the program was built from, empty if unknown
-	Opener  Opener
-}
-
-// Opener opens offices.
-type Opener interface {
-	// OpenFolders opens the folders of an office.
-	OpenFolders(ctx context.Context, paths office.Paths) (*office.Office, error)
-	// OpenOffice opens an office with a lock that this process holds. It takes ownership of off and
-	// lock, also on error.
-	OpenOffice(ctx context.Context, off *office.Office, lock *office.Lock, loaded config.Loaded) (*officeapp.App, error)
+	// Connect connects to an office. The caller closes the client.
+	Connect func(ctx context.Context, paths office.Paths) (*client.Office, error)
 }
 
 // envValue returns the value of an environment variable, or "" if it is not set.

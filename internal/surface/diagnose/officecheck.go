@@ -2,15 +2,12 @@ package diagnose
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
-	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"time"
 
@@ -130,14 +127,14 @@ func checkToolchain(ctx context.Context, name string) (result healthcheck.Result
 	return healthcheck.Result{OK: true, Found: "not on this host: the image uses Debian's"}, true
 }
 
-// lookPatience is how long doctor waits for a command that holds the office only briefly. It is
-// half of the time that the checks have.
+// lookPatience is how long doctor waits for the answer of the process that has the office. It is half
+// of the time that the checks have.
 const lookPatience = 900 * time.Millisecond
 
-// checkOffice checks the office's folder, the process that holds it, and whether its ledger opens.
-// With deep it also verifies all stored data.
+// checkOffice checks the office's folder, the process that has it, and its ledger. With deep it also
+// verifies all stored data.
 func (d *Checker) checkOffice(ctx context.Context, subject Subject, deep bool) []healthcheck.Finding {
-	paths, loaded := subject.Paths, subject.Config
+	paths := subject.Paths
 	if err := subject.PathsErr; err != nil {
 		return singleResult("office", ErrorResult(err))
 	}
@@ -150,71 +147,91 @@ func (d *Checker) checkOffice(ctx context.Context, subject Subject, deep bool) [
 	if !paths.Exists() {
 		return singleResult("office", healthcheck.Result{OK: true, Found: "not created yet: " + paths.Root})
 	}
-	off, err := d.Opener.OpenFolders(ctx, paths)
-	if err != nil {
-		return singleResult("office", ErrorResult(err))
-	}
-	lock, held, err := office.TakeLock(ctx, paths, lookPatience)
-	if err != nil {
-		if err := errors.Join(err, off.Close()); ctx.Err() == nil {
-			return singleResult("office", ErrorResult(err))
+	deadly := checkCrashes(paths)
+	conn, err := d.connectInTime(ctx, paths)
+	if err == nil {
+		defer conn.Close()
+		var found []healthcheck.Finding
+		if found, err = d.checkConnected(ctx, paths, conn, deep); err == nil {
+			return append(found, deadly...)
 		}
+	}
+	if ctx.Err() != nil {
 		return nil
 	}
-	if lock == nil {
-		deadly := checkCrashes(off)
-		if err := off.Close(); err != nil {
-			return singleResult("office", ErrorResult(err))
-		}
-		return append(d.checkHolder(ctx, paths, held, deep), deadly...)
+	name, result := "office", ErrorResult(err)
+	if company.CodeOf(err) == company.ELedger {
+		name = "ledger"
 	}
-	deadly := checkCrashes(off)
-	free := healthcheck.Result{OK: true, Found: "free: " + paths.Root + ", state in " + paths.State}
-	app, err := d.Opener.OpenOffice(ctx, off, lock, loaded)
+	if result.Fix == "" {
+		result.Fix = "see " + filepath.Join(paths.Logs, "company.log")
+	}
+	return append(singleResult(name, result), deadly...)
+}
+
+// connectInTime connects to an office. If a process has it that does not answer in time, the error names it.
+func (d *Checker) connectInTime(ctx context.Context, paths office.Paths) (*client.Office, error) {
+	if held := office.FindHolder(paths); held != nil {
+		limit, cancel := context.WithTimeoutCause(ctx, lookPatience, office.HeldError(held))
+		defer cancel()
+		ctx = limit
+	}
+	return d.Connect(ctx, paths)
+}
+
+// checkConnected checks the process that has an office, and its ledger.
+func (d *Checker) checkConnected(
+	ctx context.Context, paths office.Paths, conn *client.Office, deep bool,
+) ([]healthcheck.Finding, error) {
+	server := conn.Server()
+	r := healthcheck.Result{OK: true, Found: paths.Root + ", state in " + paths.State}
+	if server.PID != os.Getpid() {
+		r.Found += fmt.Sprintf(", in use by process %d", server.PID)
+	}
+	if server.Version != d.Version {
+		r.OK, r.Warn = false, true
+		r.Found += ", which is version " + safetext.EscapeLine(server.Version, 40)
+		r.Needed = "the same version as this program, " + d.Version
+		r.Fix = fmt.Sprintf("stop process %d when its work is done, then start company again", server.PID)
+	}
+	work, err := conn.Work(ctx)
 	if err != nil {
-		if ctx.Err() != nil {
-			return nil
-		}
-		result := ErrorResult(err)
-		if result.Fix == "" {
-			result.Fix = "see " + filepath.Join(paths.Logs, "company.log")
-		}
-		return append(append(singleResult("office", free), healthcheck.Finding{Name: "ledger", Result: result}), deadly...)
+		return nil, err
 	}
-	state := app.View()
-	var stored []healthcheck.Finding
+	tasks, err := conn.TaskList(ctx, view.TaskFilter{})
+	if err != nil {
+		return nil, err
+	}
+	out := append(singleResult("office", r), healthcheck.Finding{Name: "ledger", Result: healthcheck.Result{OK: true,
+		Found: company.Count(int(work.Seq), "event") + ", " + company.Count(len(tasks.Tasks), "task")}})
 	if deep {
-		stored = verifyStore(ctx, app)
+		out = append(out, verifyStore(ctx, conn)...)
 	}
-	slow := checkSlowness(state, func(id company.TaskID) *company.Task { return app.FindTask(ctx, id) })
-	app.Close()
-	return slices.Concat(singleResult("office", free),
-		[]healthcheck.Finding{{Name: "ledger",
-			Result: healthcheck.Result{OK: true,
-				Found: company.Count(int(state.Seq), "event") + ", " + company.Count(len(state.Tasks)+len(state.Past), "task")}}},
-		stored,
-		slow, deadly)
+	return append(out, checkSlowness(ctx, conn, tasks)...), nil
 }
 
 // checkCrashes lists the work during which company died again and again.
-func checkCrashes(off *office.Office) []healthcheck.Finding {
+func checkCrashes(paths office.Paths) []healthcheck.Finding {
+	state, err := paths.Folder(paths.State)
+	if err != nil {
+		return nil // the check of the office has the error
+	}
+	defer state.Close()
 	var out []healthcheck.Finding
-	for _, work := range crashes.ListDeadly(off.StateFolder, slog.New(slog.DiscardHandler)) {
+	for _, work := range crashes.ListDeadly(state, slog.New(slog.DiscardHandler)) {
 		out = append(out, healthcheck.Finding{Name: "crashes", Result: healthcheck.Result{Warn: true,
 			Found:  safetext.EscapeLine(work.String(), 200),
 			Needed: "a company process that does not crash",
-			Fix: "see " + filepath.Join(off.Logs, "company.log") + "; answer the question that company status shows, or " +
+			Fix: "see " + filepath.Join(paths.Logs, "company.log") + "; answer the question that company status shows, or " +
 				"report it",
 		}})
 	}
 	return out
 }
 
-// verifyStore verifies all stored data of an office, in this process or another one.
-func verifyStore(ctx context.Context, o interface {
-	Verify(ctx context.Context) (view.Verification, error)
-}) []healthcheck.Finding {
-	verification, err := o.Verify(ctx)
+// verifyStore verifies all stored data of an office.
+func verifyStore(ctx context.Context, conn *client.Office) []healthcheck.Finding {
+	verification, err := conn.Verify(ctx)
 	switch {
 	case ctx.Err() != nil:
 		return []healthcheck.Finding{{Name: "stored data", Unknown: true,
@@ -241,18 +258,18 @@ func damageCount(all []view.Damage) string {
 	return company.Count(len(all), "item") + " damaged or missing"
 }
 
-// checkSlowness reports the slow checks of the newest base that has a baseline.
-func checkSlowness(s *company.State, find func(company.TaskID) *company.Task) []healthcheck.Finding {
-	ids := slices.AppendSeq(slices.Collect(maps.Keys(s.Tasks)), maps.Keys(s.Past))
-	slices.SortFunc(ids, func(a, b company.TaskID) int { return b.Number() - a.Number() })
-	for _, id := range ids {
-		task := find(id)
-		if task == nil || task.Baseline == nil {
+// checkSlowness reports the slow checks of the newest task that has a judged base.
+func checkSlowness(ctx context.Context, conn *client.Office, tasks view.TaskList) []healthcheck.Finding {
+	for _, task := range tasks.Tasks[:min(len(tasks.Tasks), slowTasks)] {
+		shown, err := conn.Shown(ctx, string(task.ID))
+		if err != nil || shown.Task == nil || len(shown.Task.Baseline) == 0 {
 			continue
 		}
 		var slow []string
-		for _, c := range task.Baseline.SlowChecks() {
-			slow = append(slow, c.DescribeSlow())
+		for _, check := range shown.Task.Baseline {
+			if check.Slow != "" {
+				slow = append(slow, check.Slow)
+			}
 		}
 		if len(slow) > 0 {
 			return singleResult("slow checks", healthcheck.Result{Warn: true, Found: strings.Join(slow, "; ")})
@@ -262,33 +279,8 @@ func checkSlowness(s *company.State, find func(company.TaskID) *company.Task) []
 	return nil
 }
 
-// checkHolder checks the company that holds the office.
-func (d *Checker) checkHolder(
-	ctx context.Context, paths office.Paths, held *office.Holder, deep bool,
-) []healthcheck.Finding {
-	conn, err := client.Dial(ctx, held)
-	if err != nil {
-		return singleResult("office", ErrorResult(err))
-	}
-	if conn == nil {
-		result := ErrorResult(office.HeldError(held))
-		result.Needed = "a process that answers"
-		return singleResult("office", result)
-	}
-	defer conn.Close()
-	r := healthcheck.Result{OK: true, Found: fmt.Sprintf("%s, in use by process %d", paths.Root, held.PID)}
-	if server, ok := conn.Server(); ok && server.Version != d.Version {
-		r.OK, r.Warn = false, true
-		r.Found += ", which is version " + safetext.EscapeLine(server.Version, 40)
-		r.Needed = "the same version as this program, " + d.Version
-		r.Fix = fmt.Sprintf("stop process %d when its work is done, then start company again", held.PID)
-	}
-	out := singleResult("office", r)
-	if deep {
-		out = append(out, verifyStore(ctx, conn)...)
-	}
-	return out
-}
+// slowTasks is how many of the newest tasks are searched for slow checks.
+const slowTasks = 10
 
 // nearestExisting returns the nearest existing folder at or above dir.
 func nearestExisting(dir string) string {

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"company/internal/adapters"
+	"company/internal/api/client"
 	officeapp "company/internal/app"
 	"company/internal/company"
 	"company/internal/container/image"
@@ -67,8 +68,8 @@ func causeText(fault *company.Error) string {
 
 // Preflight checks that a task can be worked on here before it writes any files. It checks the
 // repository, the Docker daemon, and a usable model for every role. All run concurrently, and all
-// missing requirements are reported at once. If another process holds the office, that process
-// does the work, and Preflight checks only the repository. It starts the query for the remote's
+// missing requirements are reported at once. If work has started in a process, that process does
+// this work, too, and Preflight checks only the repository. It starts the query for the remote's
 // task numbers without waiting for it: see UsedNumbers.
 func (d *Checker) Preflight(
 	ctx context.Context, paths office.Paths, loaded config.Loaded, repo, ref string,
@@ -84,7 +85,7 @@ func (d *Checker) Preflight(
 	var wg sync.WaitGroup
 	var docker, models, cache missingRequirements
 	chosen := ""
-	if !office.IsHeld(paths) {
+	if client.FindWorking(ctx, paths) == 0 {
 		wg.Go(func() { chosen = d.ChosenModel(ctx, paths, loaded) })
 		wg.Go(func() { docker = missingDocker(ctx, d.daemonOf(loaded)) })
 		wg.Go(func() { cache = toMissing(checkCacheDir()) })

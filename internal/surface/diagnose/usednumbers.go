@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"time"
 
+	"company/internal/api/client"
 	officeapp "company/internal/app"
 	"company/internal/company"
 	"company/internal/gitops"
@@ -30,7 +32,8 @@ type UsedNumbers struct {
 // from a backup lacks the tasks created after the backup, but the remote has their branches.
 func (d *Checker) askUsedNumbers(ctx context.Context, paths office.Paths, cfg config.Config, repo string) *UsedNumbers {
 	ctx, cancel := context.WithTimeout(ctx, usedNumbersTimeout)
-	usedNumbers := &UsedNumbers{cancel: cancel, done: make(chan struct{}), held: office.IsHeldElsewhere(paths)}
+	worker := client.FindWorking(ctx, paths)
+	usedNumbers := &UsedNumbers{cancel: cancel, done: make(chan struct{}), held: worker != 0 && worker != os.Getpid()}
 	go func() {
 		defer close(usedNumbers.done)
 		usedNumbers.last, usedNumbers.err = d.lastUsedNumber(ctx, paths, cfg, repo)

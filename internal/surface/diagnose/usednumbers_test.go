@@ -12,6 +12,7 @@ import (
 	"company/internal/gitops/gitexec/gitexectest"
 	"company/internal/office"
 	"company/internal/office/config"
+	"company/internal/office/config/configtest"
 )
 
 // The remote is asked for the numbers of the office that is there. One that cannot be opened is an error
@@ -59,4 +60,18 @@ func TestUsedNumbers(t *testing.T) {
 	if err := none.Choose(t.Context(), nil, nil); err != nil {
 		t.Error(err)
 	}
+}
+
+// openOffice makes an office in a new repository.
+func openOffice(t *testing.T) (office.Paths, *office.Office) {
+	t.Helper()
+	p, err := office.Find(office.FindOptions{Dir: configtest.Repo(t, nil), Env: os.LookupEnv})
+	if err != nil {
+		t.Fatal(err)
+	}
+	off, err := office.Open(t.Context(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p, off
 }

@@ -4,16 +4,15 @@
 // lines that doctor proposes.
 //
 // It owns the printed feed, questions to the person and their answers, interrupts, and the change
-// of the process that holds the office. The event that brought a task to rest is shown before a
-// job returns. A question is answered once, here or elsewhere. An interrupt stops the work of this
-// process cleanly. The caller prints the job's result. The package knows no flags or exit codes,
-// and decides nothing about tasks.
+// of the process that has the office. The event that brought a task to rest is shown before a
+// job returns. A question is answered once, here or elsewhere. An interrupt leaves work in the
+// background running, and stops the work of this process cleanly. The caller prints the job's
+// result. The package knows no flags or exit codes, and decides nothing about tasks.
 package foreground
 
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
@@ -42,7 +41,7 @@ type Job interface {
 // End is the result of a job.
 type End struct {
 	Summaries   []view.Summary // summaries of its tasks, empty if there was nothing to do
-	Interrupted bool           // interrupted before its tasks ended; the console shows how to continue
+	Interrupted bool           // interrupted before its tasks ended; the console shows what comes next
 }
 
 // jobEnd holds the state of a job: the progress and the summaries of its tasks.
@@ -50,45 +49,55 @@ type jobEnd struct {
 	work      *view.Work
 	tasks     []company.TaskID
 	summaries []view.Summary
+	unstarted bool // the work of the tasks did not start again
 }
 
-// Run runs a job. It works in this process if the office is free, otherwise in the process that
-// holds it. If that process ends first, this one takes over. It returns when the job's tasks rest,
-// or when ctx ends and running work has stopped.
+// Run runs a job in the process that has the office. If that process ends first, the job continues in
+// the next one. It returns when the job's tasks rest, or when ctx ends. Work in the background goes on
+// then, and work in this process (--foreground) has stopped.
 func Run(ctx context.Context, ent *officeaccess.Entrance, paths office.Paths, job Job) (End, error) {
-	f := &follower{console: ent.Console, paths: paths}
-	patience := officeaccess.DialTimeout
-	for broken := 0; ; {
-		access, err := ent.Enter(ctx, paths, patience)
-		if err != nil {
-			return End{}, err
-		}
+	f := &follower{console: ent.Console, entrance: ent, paths: paths}
+	var cuts restarts
+	for {
 		var end jobEnd
-		if access.App != nil {
-			end, err = f.runLocally(ctx, access, job)
-		} else {
-			end, err = f.runRemotely(ctx, access.Office, job)
-			if ctx.Err() == nil && client.IsFeedCut(err) {
-				patience = officeaccess.TakeOverTimeout
-				continue
-			}
-			// The process died while it was answering. (A refusal has another code.)
-			if ctx.Err() == nil && company.CodeOf(err) == company.EHeld && broken < 3 {
-				broken++
-				continue
-			}
+		own := false
+		err := ent.UseForWork(ctx, paths, func(conn *client.Office) (err error) {
+			own = ent.HasOffice()
+			end, err = f.runOnce(ctx, conn, job)
+			return err
+		})
+		if ctx.Err() == nil && client.IsFeedCut(err) && cuts.allowRestart(f.lastSeq) {
+			continue
 		}
-		return f.reportEnd(ctx, end, access.StaysServing(), err)
+		return f.reportEnd(ctx, end, own, err)
 	}
 }
 
-// reportEnd returns the result of a job. With elsewhere, another process continues its tasks.
-func (f *follower) reportEnd(ctx context.Context, end jobEnd, elsewhere bool, err error) (End, error) {
+// restarts limits how often a process that dies is replaced.
+type restarts struct {
+	seq uint64 // newest event at the last death
+	n   int    // deaths without another event
+}
+
+// mostRestarts is the limit of deaths without another event.
+const mostRestarts = 3
+
+// allowRestart reports whether another process may take over from one that died after an event.
+func (r *restarts) allowRestart(seq uint64) bool {
+	if seq != r.seq {
+		*r = restarts{seq: seq}
+	}
+	r.n++
+	return r.n <= mostRestarts
+}
+
+// reportEnd returns the result of a job. own is set if its work was in this process.
+func (f *follower) reportEnd(ctx context.Context, end jobEnd, own bool, err error) (End, error) {
 	switch {
 	case errors.Is(err, company.ErrUnended):
 		return End{}, err
 	case ctx.Err() != nil && !end.allEnded():
-		f.console.PrintNote("%s", interruptedText(end.tasks, elsewhere))
+		f.console.PrintNote("%s", interruptedText(end.tasks, own || end.unstarted))
 		return End{Interrupted: true}, nil
 	case err != nil && ctx.Err() == nil:
 		return End{}, err
@@ -146,8 +155,9 @@ func otherTasks(work *view.Work, own []company.TaskID) []company.TaskID {
 	return others
 }
 
-// interruptedText explains how to continue tasks. With elsewhere, another process continues them.
-func interruptedText(ids []company.TaskID, elsewhere bool) string {
+// interruptedText explains how to continue tasks whose work was in this process (own), and how to follow
+// and stop others.
+func interruptedText(ids []company.TaskID, own bool) string {
 	id := ""
 	if len(ids) == 1 {
 		id = " " + string(ids[0])
@@ -155,10 +165,10 @@ func interruptedText(ids []company.TaskID, elsewhere bool) string {
 	switch {
 	case len(ids) == 0:
 		return "interrupted"
-	case elsewhere:
-		return "no longer following; the running company continues: company feed --follow" + id
+	case own:
+		return "interrupted; continue with: company resume" + id
 	}
-	return "interrupted; continue with: company resume" + id
+	return "the work goes on: company feed --follow" + id + " shows it, company stop stops it"
 }
 
 // isToDo asks the job whether there is anything to do. Events from then on are shown.
@@ -170,10 +180,9 @@ func (f *follower) isToDo(ctx context.Context, conn *client.Office, work *view.W
 	return todo && err == nil, err
 }
 
-// runLocally runs the job in this process.
-func (f *follower) runLocally(ctx context.Context, access *officeaccess.Access, job Job) (jobEnd, error) {
-	conn := access.Office
-	defer conn.Close()
+// runOnce runs the job in the process to which conn leads.
+func (f *follower) runOnce(ctx context.Context, conn *client.Office, job Job) (jobEnd, error) {
+	// An interrupt while the job starts must not leave a task with an id that was never printed.
 	late := context.WithoutCancel(ctx)
 	work, err := conn.Work(late)
 	if err != nil {
@@ -182,66 +191,66 @@ func (f *follower) runLocally(ctx context.Context, access *officeaccess.Access, 
 	if todo, err := f.isToDo(ctx, conn, &work, job); !todo {
 		return jobEnd{}, err
 	}
-	paused, err := access.App.Start(ctx, false)
-	if err != nil {
-		f.pauseInterrupted(ctx, conn, f.tasks) // if this process took over the office for them
-		return jobEnd{tasks: f.tasks}, err
+	begins := !conn.IsAtWork()
+	if begins {
+		paused, err := conn.StartWork(ctx)
+		if err != nil {
+			if f.entrance.HasOffice() {
+				f.pauseInterrupted(ctx, conn, f.tasks) // if work began here before
+				err = errors.Join(err, f.entrance.StopOwnWork())
+			}
+			return jobEnd{tasks: f.tasks, unstarted: true}, err
+		}
+		f.console.PrintNotes(view.RecoveryNotes(paused))
 	}
-	f.console.PrintNotes(view.RecoveryNotes(paused))
-	// An interrupt at this point must not leave a task with an id that was never printed.
 	ids, err := job.start(late, conn)
 	if err == nil {
-		if work, err = conn.Work(late); err == nil {
-			if others := otherTasks(&work, ids); len(others) > 0 {
-				f.console.PrintNote("also continuing unfinished tasks: %s (company pause %s pauses one)",
-					view.JoinIDs(others), others[0])
-			}
-			f.tasks = ids
+		f.tasks = ids
+		if err = f.printCompany(late, conn, begins); err == nil {
+			ended := StartBell(ctx, f.entrance, newItems{conn, f.lastSeq + 1})
 			err = f.followTasks(ctx, conn)
+			ended()
 		}
 	}
-	if ctx.Err() != nil {
-		f.pauseInterrupted(ctx, conn, ids)
-		f.console.PrintNote("interrupted: saving current work (Ctrl-C again exits at once)")
-	}
-	err = errors.Join(err, access.App.Stop())
-	end, readErr := readEnd(late, conn, ids)
-	return end, errors.Join(err, readErr)
-}
-
-// runRemotely runs the job in the process that holds the office.
-func (f *follower) runRemotely(ctx context.Context, conn *client.Office, job Job) (jobEnd, error) {
-	defer conn.Close()
-	work, err := conn.Work(ctx)
-	if err != nil {
-		return jobEnd{}, err
-	}
-	if todo, err := f.isToDo(ctx, conn, &work, job); !todo {
-		return jobEnd{}, err
-	}
-	ids, err := job.start(ctx, conn)
-	if err != nil {
-		return jobEnd{tasks: ids}, err
-	}
-	f.console.PrintNote("%s", queuedText(conn, ids))
-	f.tasks = ids
-	err = f.followTasks(ctx, conn)
-	if ctx.Err() != nil && !conn.StaysServing() {
-		f.pauseInterrupted(ctx, conn, ids)
+	switch {
+	case f.entrance.HasOffice():
+		if ctx.Err() != nil {
+			err = nil
+			f.pauseInterrupted(ctx, conn, ids)
+			f.console.PrintNote("interrupted: saving current work (Ctrl-C again exits at once)")
+		}
+		err = errors.Join(err, f.entrance.StopOwnWork())
+	case ctx.Err() != nil:
+		var cancel context.CancelFunc
+		late, cancel = context.WithTimeout(late, pauseTimeout)
+		defer cancel()
 	}
 	if ctx.Err() == nil && err != nil {
 		return jobEnd{tasks: ids}, err
 	}
 	// If an interrupt comes after the tasks ended but before the feed reported it, summaries are
 	// still read.
-	late := context.WithoutCancel(ctx)
-	if ctx.Err() != nil {
-		var cancel context.CancelFunc
-		late, cancel = context.WithTimeout(late, pauseTimeout)
-		defer cancel()
-	}
 	end, readErr := readEnd(late, conn, ids)
 	return end, errors.Join(err, readErr)
+}
+
+// printCompany says where the tasks are worked on: beside which others, or in which company that was at
+// work before.
+func (f *follower) printCompany(ctx context.Context, conn *client.Office, begins bool) error {
+	if !begins {
+		f.console.PrintNote("%s is queued with the running company (pid %d); following it", view.JoinIDs(f.tasks),
+			conn.Server().PID)
+		return nil
+	}
+	work, err := conn.Work(ctx)
+	if err != nil {
+		return err
+	}
+	if others := otherTasks(&work, f.tasks); len(others) > 0 {
+		f.console.PrintNote("also continuing unfinished tasks: %s (company pause %s pauses one)",
+			view.JoinIDs(others), others[0])
+	}
+	return nil
 }
 
 // readEnd reads the progress and the summaries of tasks.
@@ -255,13 +264,4 @@ func readEnd(ctx context.Context, conn *client.Office, ids []company.TaskID) (jo
 		return jobEnd{tasks: ids}, err // without summaries there is no result to show
 	}
 	return jobEnd{work: &work, tasks: ids, summaries: sums}, nil
-}
-
-// queuedText names the process that works on tasks that this process only follows.
-func queuedText(conn *client.Office, ids []company.TaskID) string {
-	pid := ""
-	if info, ok := conn.Server(); ok {
-		pid = fmt.Sprintf(" (pid %d)", info.PID)
-	}
-	return fmt.Sprintf("%s is queued with the running company%s; following it", view.JoinIDs(ids), pid)
 }

@@ -29,7 +29,9 @@ func Feed(ctx context.Context, ent *officeaccess.Entrance, feedOptions FeedOptio
 	for {
 		conn, paths, err := ent.ConnectOnce(ctx)
 		if err == nil {
-			err = feedOnce(ctx, ent.Console, conn, feedOptions, &seen)
+			// This process is not to have the office for long.
+			stay := feedOptions.Follow && !conn.IsMissing() && !ent.HasOffice()
+			err = feedOnce(ctx, ent.Console, conn, feedOptions, stay, &seen)
 			conn.Close()
 			if conn.IsMissing() && err == nil {
 				if feedOptions.Follow {
@@ -52,10 +54,10 @@ func Feed(ctx context.Context, ent *officeaccess.Entrance, feedOptions FeedOptio
 	}
 }
 
-// feedOnce prints the existing events after seen. With Follow and a running company it continues
-// until that company ends (io.EOF).
+// feedOnce prints the existing events after seen. With stay it continues until the process that has
+// the office ends (io.EOF).
 func feedOnce(
-	ctx context.Context, con *terminalio.Console, conn *client.Office, feedOptions FeedOptions, seen *uint64,
+	ctx context.Context, con *terminalio.Console, conn *client.Office, feedOptions FeedOptions, stay bool, seen *uint64,
 ) error {
 	var named []company.TaskID
 	if feedOptions.Task != "" {
@@ -65,7 +67,6 @@ func feedOnce(
 	if err != nil {
 		return err
 	}
-	stay := feedOptions.Follow && conn.IsServed()
 	if !stay && *seen >= work.Seq {
 		return nil
 	}

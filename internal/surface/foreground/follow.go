@@ -11,6 +11,7 @@ import (
 	"company/internal/office"
 	"company/internal/present/feed"
 	"company/internal/present/view"
+	"company/internal/surface/officeaccess"
 	"company/internal/surface/terminalio"
 )
 
@@ -31,8 +32,9 @@ const (
 // not there.
 type follower struct {
 	console  *terminalio.Console
-	tasks    []company.TaskID
+	entrance *officeaccess.Entrance
 	paths    office.Paths
+	tasks    []company.TaskID
 	lastSeq  uint64                      // last event shown; kept when another process takes the office
 	deferred map[company.ApprovalID]bool // questions that the person has deferred
 	waits    bool                        // wait only: show nothing and answer no question

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"company/internal/agent"
+	"company/internal/api/apitest"
 	"company/internal/api/client"
 	"company/internal/company"
 	"company/internal/engine/replay"
@@ -24,6 +25,7 @@ import (
 	"company/internal/present/feed"
 	"company/internal/present/view"
 	"company/internal/present/view/viewtest"
+	"company/internal/surface/officeaccess"
 	"company/internal/surface/terminalio"
 	"company/internal/surface/terminalio/terminaltest"
 	"company/internal/upkeep"
@@ -61,11 +63,10 @@ func (p *fakeOffice) DoID(_ context.Context, _, _ string, c company.Command) ([]
 }
 
 // client is a client of the office.
-func (p *fakeOffice) client() *client.Office {
-	return client.Local(p)
-}
+func (p *fakeOffice) client(t *testing.T) *client.Office { return apitest.Connect(t, p) }
 
-func (p *fakeOffice) Close() {}
+func (*fakeOffice) StartWork(context.Context) ([]company.TaskID, error) { return nil, nil }
+func (*fakeOffice) RequestEnd() error                                   { return nil }
 
 func (p *fakeOffice) StreamTranscript(context.Context, company.RunID, bool, func(agent.TranscriptEntry) error) error {
 	return errors.New("a prepared feed has no journal")
@@ -108,7 +109,7 @@ func TestFollowShowsTheLastEvent(t *testing.T) {
 	var errs bytes.Buffer
 	f := &follower{console: &terminalio.Console{Err: &errs, Output: "text"}, tasks: []company.TaskID{task.ID}}
 	ended := make(chan error, 1)
-	go func() { ended <- f.followTasks(t.Context(), p.client()) }()
+	go func() { ended <- f.followTasks(t.Context(), p.client(t)) }()
 	for seq := uint64(1); seq <= 3; seq++ {
 		select {
 		case err := <-ended:
@@ -138,13 +139,13 @@ func TestFollowFeedCut(t *testing.T) {
 	p := &fakeOffice{state: s, items: make(chan feed.Item)}
 	close(p.items)
 	f := &follower{console: &terminalio.Console{Err: io.Discard, Output: "text"}, tasks: []company.TaskID{task.ID}}
-	if err := f.followTasks(t.Context(), p.client()); !client.IsFeedCut(err) {
+	if err := f.followTasks(t.Context(), p.client(t)); !client.IsFeedCut(err) {
 		t.Errorf("%v", err)
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(terminalio.ErrInterrupted)
 	p.items = make(chan feed.Item)
-	if err := f.followTasks(ctx, p.client()); !errors.Is(err, terminalio.ErrInterrupted) {
+	if err := f.followTasks(ctx, p.client(t)); !errors.Is(err, terminalio.ErrInterrupted) {
 		t.Errorf("%v", err)
 	}
 }
@@ -167,7 +168,6 @@ func TestInterruptAfterTheEnd(t *testing.T) {
 	for name, tc := range map[string]struct {
 		end    func(*company.Task)
 		result string
-		paused int
 	}{
 		"completed": {end: func(t *company.Task) {
 			t.Status, t.PR = company.StatusCompleted, &company.PullRequest{Number: 7, State: company.PROpen}
@@ -176,16 +176,17 @@ func TestInterruptAfterTheEnd(t *testing.T) {
 		"asks":      {end: func(*company.Task) {}},
 		"at work": {end: func(t *company.Task) {
 			t.Runs = map[company.RunID]*company.Run{"t12-02.1": {ID: "t12-02.1", Held: true}}
-		}, paused: 1},
+		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, task := viewtest.TaskOf(viewtest.WithQuestion(company.AskPlan, "?"))
 			p := &fakeOffice{state: s, items: make(chan feed.Item),
 				do: func(*company.State, company.Command) error { return nil }}
 			var errs bytes.Buffer
-			f := &follower{console: &terminalio.Console{Err: &errs, Output: "text"}}
+			console := &terminalio.Console{Err: &errs, Output: "text"}
+			f := &follower{console: console, entrance: &officeaccess.Entrance{Console: console}}
 			ctx, interrupt := context.WithCancelCause(t.Context())
-			came, err := f.runRemotely(ctx, p.client(), interruptedJob{func() company.TaskID {
+			came, err := f.runOnce(ctx, p.client(t), interruptedJob{func() company.TaskID {
 				p.mu.Lock()
 				defer p.mu.Unlock()
 				ended := *task
@@ -203,10 +204,10 @@ func TestInterruptAfterTheEnd(t *testing.T) {
 				t.Errorf("summaries: %+v", end.Summaries)
 			}
 			if told := strings.Contains(errs.String(),
-				"interrupted; continue with: company resume "+string(task.ID)); told != end.Interrupted {
+				"the work goes on: company feed --follow "+string(task.ID)+" shows it"); told != end.Interrupted {
 				t.Errorf("shown:\n%s", errs.String())
 			}
-			if n := len(p.done); n != tc.paused || n > 0 && p.done[0] != (company.Pause{Task: task.ID}) {
+			if len(p.done) > 0 {
 				t.Errorf("sent: %+v", p.done)
 			}
 		})
@@ -316,7 +317,7 @@ func TestQuestionDialog(t *testing.T) {
 			f := &follower{console: &terminalio.Console{In: tty, Err: tty, Output: "text", NoColor: true},
 				tasks: []company.TaskID{task.ID}, lastSeq: p.state.Seq}
 			ended := make(chan error, 1)
-			go func() { ended <- f.followTasks(t.Context(), p.client()) }()
+			go func() { ended <- f.followTasks(t.Context(), p.client(t)) }()
 			if shown := terminaltest.ReadToPrompt(t, person, "a3> "); strings.Contains(shown, "\x1b[2J") {
 				t.Errorf("the question steers the terminal: %q", shown)
 			}
@@ -352,7 +353,7 @@ func TestQuestionDialogShowsWhatHappens(t *testing.T) {
 				LookupEnv: func(string) (string, bool) { return term, true }},
 				tasks: []company.TaskID{task.ID}, lastSeq: p.state.Seq}
 			ended := make(chan error, 1)
-			go func() { ended <- f.followTasks(t.Context(), p.client()) }()
+			go func() { ended <- f.followTasks(t.Context(), p.client(t)) }()
 			terminaltest.ReadToPrompt(t, person, prompt)
 			for _, item := range []feed.Item{{Task: "t9", Text: "somebody else's"}, {Text: "stopped"}} {
 				item.Seq, item.Time, item.Kind = p.state.Seq+1, viewtest.Time, "office.stopped"
@@ -379,7 +380,7 @@ func TestQuestionAnsweredElsewhere(t *testing.T) {
 	f := &follower{console: &terminalio.Console{In: tty, Err: tty, Output: "text", NoColor: true},
 		tasks: []company.TaskID{task.ID}, lastSeq: p.state.Seq}
 	ended := make(chan error, 1)
-	go func() { ended <- f.followTasks(t.Context(), p.client()) }()
+	go func() { ended <- f.followTasks(t.Context(), p.client(t)) }()
 	terminaltest.ReadToPrompt(t, person, "a3> ")
 	p.mu.Lock()
 	// The dialog may be reading the maps, so they are replaced and not changed.
@@ -413,7 +414,7 @@ func TestQuestionDialogRefusedAnswer(t *testing.T) {
 	f := &follower{console: &terminalio.Console{In: tty, Err: tty, Output: "text", NoColor: true},
 		tasks: []company.TaskID{task.ID}, lastSeq: p.state.Seq}
 	ended := make(chan error, 1)
-	go func() { ended <- f.followTasks(t.Context(), p.client()) }()
+	go func() { ended <- f.followTasks(t.Context(), p.client(t)) }()
 	terminaltest.ReadToPrompt(t, person, "a3> ")
 	for _, line := range []string{"y 100ktokens\n", "y 5usd\n"} {
 		if _, err := person.WriteString(line); err != nil {
@@ -443,7 +444,7 @@ func TestYesApprovesPlanOnly(t *testing.T) {
 		s, task := viewtest.TaskOf(viewtest.WithQuestion(kind, "?"))
 		p := &fakeOffice{state: s, do: func(*company.State, company.Command) error { return nil }}
 		f := &follower{console: &terminalio.Console{Yes: true}}
-		got, err := f.autoApprove(t.Context(), p.client(), []view.Approval{question(t, s, task.ID)})
+		got, err := f.autoApprove(t.Context(), p.client(t), []view.Approval{question(t, s, task.ID)})
 		if err != nil || got != want || len(p.done) != map[bool]int{true: 1, false: 0}[want] {
 			t.Errorf("%s: %v, %v, %d commands", kind, got, err, len(p.done))
 		}

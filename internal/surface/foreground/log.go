@@ -79,7 +79,8 @@ func FollowLog(ctx context.Context, ent *officeaccess.Entrance, id string) error
 		conn, paths, err := ent.ConnectOnce(ctx)
 		ended := false
 		if err == nil {
-			ended, err = l.followOnce(ctx, conn, id)
+			// This process is not to have the office for long.
+			ended, err = l.followOnce(ctx, conn, id, !ent.HasOffice())
 			conn.Close()
 		}
 		switch {
@@ -89,8 +90,6 @@ func FollowLog(ctx context.Context, ent *officeaccess.Entrance, id string) error
 			return nil
 		case err != nil && !client.IsFeedCut(err) && company.CodeOf(err) != company.EHeld:
 			return err
-		case err == nil:
-			ent.Console.PrintNote("no company is working on %s; continue with: company resume %s", l.run, l.run.Task())
 		}
 		if err := office.AwaitHolder(ctx, paths); err != nil {
 			return err
@@ -106,9 +105,11 @@ type logFollower struct {
 	shown   int
 }
 
-// followOnce shows the existing entries and, if a company is running, new ones. It reports whether
-// the run has ended.
-func (l *logFollower) followOnce(ctx context.Context, conn *client.Office, id string) (ended bool, err error) {
+// followOnce shows the existing entries and, with stay, new ones. It reports whether the run has
+// ended.
+func (l *logFollower) followOnce(
+	ctx context.Context, conn *client.Office, id string, stay bool,
+) (ended bool, err error) {
 	if l.run == "" {
 		run, err := findRun(ctx, conn, id)
 		if err != nil {
@@ -120,17 +121,20 @@ func (l *logFollower) followOnce(ctx context.Context, conn *client.Office, id st
 	if err != nil {
 		return false, err
 	}
-	err = l.followEntries(ctx, conn)
-	return err == nil && (conn.IsServed() || run.Ended != nil), err
+	if run.Ended == nil && !conn.IsAtWork() {
+		l.console.PrintNote("no company is working on %s; continue with: company resume %s", l.run, l.run.Task())
+	}
+	err = l.followEntries(ctx, conn, stay)
+	return err == nil && (stay || run.Ended != nil), err
 }
 
 // followEntries shows the entries not shown before. On a terminal it draws the output of running
 // calls below them, redraws it in place, and removes it at the end.
-func (l *logFollower) followEntries(ctx context.Context, conn *client.Office) error {
+func (l *logFollower) followEntries(ctx context.Context, conn *client.Office, stay bool) error {
 	ctx, cancel := context.WithCancel(ctx)
 	entries, ended := make(chan agent.TranscriptEntry), make(chan error, 1)
 	go func() {
-		ended <- conn.StreamTranscript(ctx, l.run, true, func(entry agent.TranscriptEntry) error {
+		ended <- conn.StreamTranscript(ctx, l.run, stay, func(entry agent.TranscriptEntry) error {
 			select {
 			case entries <- entry:
 				return nil

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"company/internal/agent"
+	"company/internal/api/apitest"
 	"company/internal/api/client"
 	"company/internal/company"
 	"company/internal/present/view/viewtest"
@@ -44,9 +45,7 @@ func (o talkingOffice) StreamTranscript(
 func newTalk(t *testing.T) (talkingOffice, *client.Office) {
 	s, _ := viewtest.TaskOf(nil)
 	o := talkingOffice{&fakeOffice{state: s}, make(chan agent.TranscriptEntry)}
-	conn := client.Local(o)
-	t.Cleanup(conn.Close)
-	return o, conn
+	return o, apitest.Connect(t, o)
 }
 
 func printed(id string, lines ...string) agent.TranscriptEntry {
@@ -69,7 +68,7 @@ func TestFollowedLogShowsOutputInPlace(t *testing.T) {
 			LookupEnv: func(string) (string, bool) { return "xterm", true }}}
 	ended := make(chan error, 1)
 	ctx, cancel := context.WithCancelCause(t.Context())
-	go func() { ended <- l.followEntries(ctx, conn) }()
+	go func() { ended <- l.followEntries(ctx, conn, true) }()
 
 	o.entries <- agent.TranscriptEntry{
 		Message: &agent.TranscriptMessage{Role: "assistant", Content: "I test it.", Timestamp: time.Now()}}
@@ -109,7 +108,7 @@ func TestFollowedLogOfAPipe(t *testing.T) {
 		for range 2 {
 			o, conn := newTalk(t)
 			ended := make(chan error, 1)
-			go func() { ended <- l.followEntries(t.Context(), conn) }()
+			go func() { ended <- l.followEntries(t.Context(), conn, true) }()
 			if out.Len() == 0 {
 				o.entries <- printed("1", "secret of the pipe 1")
 				o.entries <- printed("1", "secret of the pipe 2")

@@ -12,11 +12,11 @@ import (
 )
 
 // takeOverPause is how long Wait waits for another company after one has ended. After that the
-// tasks count as resting. A submit that follows the tasks takes over within this time.
+// tasks count as resting. A submit that follows the tasks starts one within this time.
 const takeOverPause = 3 * time.Second
 
-// Wait returns when tasks rest or no company is running. It continues if another company takes
-// over. It prints nothing, starts nothing and answers no questions. When ctx ends first, it
+// Wait returns when tasks rest or no company is at work. It continues if another company takes
+// over. It prints nothing, starts no work and answers no questions. When ctx ends first, it
 // returns its cause.
 func Wait(ctx context.Context, ent *officeaccess.Entrance, ids []company.TaskID) error {
 	f := &follower{console: ent.Console, tasks: ids, waits: true}
@@ -26,7 +26,7 @@ func Wait(ctx context.Context, ent *officeaccess.Entrance, ids []company.TaskID)
 			return err
 		}
 		work, err := conn.Work(ctx, ids...)
-		if err == nil && conn.IsServed() {
+		if err == nil && conn.IsAtWork() {
 			f.lastSeq = work.Seq
 			err = f.followTasks(ctx, conn)
 		}
@@ -34,7 +34,7 @@ func Wait(ctx context.Context, ent *officeaccess.Entrance, ids []company.TaskID)
 		switch {
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
-		case conn.IsServed() && (client.IsFeedCut(err) || company.CodeOf(err) == company.EHeld):
+		case conn.IsAtWork() && (client.IsFeedCut(err) || company.CodeOf(err) == company.EHeld):
 		default:
 			return err
 		}

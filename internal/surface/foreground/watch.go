@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"strconv"
+	"sync"
 
 	"company/internal/api/client"
 	officeapp "company/internal/app"
@@ -15,28 +16,15 @@ import (
 	"company/internal/surface/tui"
 )
 
-// Watch shows the terminal UI of an office until the user quits or ctx ends, and returns ctx's
-// cause then. With a task it opens at that task. An unknown task returns ENotFound. Without a
-// terminal it returns EUsage. Background b runs tasks submitted there.
-func Watch(ctx context.Context, ent *officeaccess.Entrance, task string, b Background) error {
-	return watchOffice(ctx, ent, task, &keeper{background: b})
-}
-
-// Background runs work that outlives the terminal.
-type Background interface {
-	// Submit sends an instruction to the running company, or starts one. It returns once the task has
-	// an id, with the errors of company submit.
-	Submit(ctx context.Context, s view.Submission) (company.TaskID, error)
-	// GoOn starts a company that continues a task if no company is running.
-	GoOn(ctx context.Context, task company.TaskID) error
-}
-
-// watchOffice is Watch with a keeper, which continues its tasks while no company is running.
-func watchOffice(ctx context.Context, ent *officeaccess.Entrance, task string, keep *keeper) error {
+// Watch shows the terminal UI of an office until the user quits or ctx ends, and returns ctx's cause
+// then. With a task it opens at that task. An unknown task returns ENotFound. Without a terminal it
+// returns EUsage. submit submits tasks whose work outlives the UI.
+func Watch(ctx context.Context, ent *officeaccess.Entrance, task string, submit Submitter) error {
 	file, out, err := ent.Console.FullScreen()
 	if err != nil {
 		return err
 	}
+	ent = ent.InBackground()                   // the office outlives the UI
 	conn, paths, err := ent.ConnectOffice(ctx) // an error is printed before the screens open
 	if err != nil {
 		return err
@@ -48,52 +36,64 @@ func watchOffice(ctx context.Context, ent *officeaccess.Entrance, task string, k
 	if err != nil {
 		return err
 	}
-	return tui.Run(ctx, watchedOffice{ent, paths, keep}, tui.Options{
+	return tui.Run(ctx, &watchedOffice{entrance: ent, paths: paths, submit: submit}, tui.Options{
 		In: file, Out: out, Environ: ent.Console.Environ, Color: ent.Console.Style(ent.Console.Out).Color,
 		Task: company.TaskID(task),
 	})
 }
 
+// Submitter submits an instruction to a company in the background, with the errors of company submit.
+type Submitter func(ctx context.Context, s view.Submission) (company.TaskID, error)
+
 // watchedOffice gives the terminal UI access to an office.
 type watchedOffice struct {
 	entrance *officeaccess.Entrance
 	paths    office.Paths
-	keep     *keeper
+	submit   Submitter
+	mu       sync.Mutex
+	worked   bool // a company was at work when the UI connected last
+	cuts     restarts
 }
 
-// Connect connects to the office. The UI notices when a company ends, and connects again.
-func (w watchedOffice) Connect(ctx context.Context) (*client.Office, error) {
+// Connect connects to the office. The UI notices when a company ends, and connects again. If the
+// company was at work, the next one continues, unless recovery: ask leaves that to the person.
+func (w *watchedOffice) Connect(ctx context.Context) (*client.Office, error) {
 	conn, _, err := w.entrance.ConnectOnce(ctx)
-	if err != nil {
+	if err != nil || conn.IsMissing() {
 		return conn, err
 	}
-	task, err := w.keep.findStopped(ctx, conn)
-	if err == nil && task == "" {
-		return conn, nil
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.worked && !conn.IsAtWork() && !w.asksBefore(ctx) {
+		work, err := conn.Work(ctx)
+		if err == nil && w.cuts.allowRestart(work.Seq) {
+			_, _ = conn.StartWork(ctx) // after an error the person starts it
+		}
 	}
-	conn.Close()
-	if err == nil {
-		err = w.keep.background.GoOn(ctx, task)
-	}
-	if err != nil {
-		return nil, err
-	}
-	conn, _, err = w.entrance.ConnectOnce(ctx)
-	return conn, err
+	w.worked = conn.IsAtWork()
+	return conn, nil
 }
 
-// Submit submits an instruction, and keeps its task running while the UI is open.
-func (w watchedOffice) Submit(ctx context.Context, s view.Submission) (company.TaskID, error) {
-	task, err := w.keep.background.Submit(ctx, s)
-	if err == nil {
-		w.keep.addTask(task, asksBefore(ctx, w.entrance))
-	}
-	return task, err
+// asksBefore reports whether interrupted work waits for its person after a crash. It is true if the
+// config cannot be read.
+func (w *watchedOffice) asksBefore(ctx context.Context) bool {
+	loaded, err := w.entrance.LoadConfig(ctx, w.paths)
+	return err != nil || loaded.Config.Recovery == "ask"
 }
 
-// Retry reopens a task with the current agents of the config, and keeps it running while the UI is
-// open.
-func (w watchedOffice) Retry(ctx context.Context, task company.TaskID) error {
+// Submit submits an instruction.
+func (w *watchedOffice) Submit(ctx context.Context, s view.Submission) (company.TaskID, error) {
+	return w.submit(ctx, s)
+}
+
+// GoOn starts the work of the office if a task can continue.
+func (w *watchedOffice) GoOn(ctx context.Context, task company.TaskID) error {
+	_, err := w.entrance.GoOn(ctx, w.paths, task)
+	return err
+}
+
+// Retry reopens a task with the current agents of the config, and continues it.
+func (w *watchedOffice) Retry(ctx context.Context, task company.TaskID) error {
 	loaded, err := w.entrance.LoadConfig(ctx, w.paths)
 	if err != nil {
 		return err
@@ -106,12 +106,11 @@ func (w watchedOffice) Retry(ctx context.Context, task company.TaskID) error {
 	if _, err := conn.Do(ctx, "", company.Retry{Task: task, Rebind: officeapp.RebindAgents(loaded.Config)}); err != nil {
 		return err
 	}
-	w.keep.addTask(task, asksBefore(ctx, w.entrance))
-	return nil
+	return w.GoOn(ctx, task)
 }
 
 // ReadPull reads a pull request like company pr show.
-func (w watchedOffice) ReadPull(ctx context.Context, number int, style view.Style) (string, error) {
+func (w *watchedOffice) ReadPull(ctx context.Context, number int, style view.Style) (string, error) {
 	conn, _, err := w.entrance.ConnectOnce(ctx)
 	if err != nil {
 		return "", err
@@ -130,7 +129,7 @@ func (w watchedOffice) ReadPull(ctx context.Context, number int, style view.Styl
 }
 
 // Program returns a command of this program for the same office.
-func (w watchedOffice) Program(args ...string) (*exec.Cmd, error) {
+func (w *watchedOffice) Program(args ...string) (*exec.Cmd, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, company.E(company.EInternal, "cannot find the program's own executable").Wrap(err)
@@ -150,12 +149,12 @@ func (w watchedOffice) Program(args ...string) (*exec.Cmd, error) {
 }
 
 // EditText opens a text in the person's editor. See package tui.
-func (w watchedOffice) EditText(text string) (*exec.Cmd, func(error) (string, error), error) {
+func (w *watchedOffice) EditText(text string) (*exec.Cmd, func(error) (string, error), error) {
 	return w.entrance.Console.EditText(text)
 }
 
 // ReadPatch reads a range from the git objects that the company holds.
-func (w watchedOffice) ReadPatch(ctx context.Context, r view.Range) (string, []string, error) {
+func (w *watchedOffice) ReadPatch(ctx context.Context, r view.Range) (string, []string, error) {
 	p, err := officeapp.ReadPatch(ctx, w.paths, r, officeapp.MaxPatch)
 	return string(p.Text), p.Notes(r), err
 }

@@ -47,9 +47,9 @@ func TestSubmitAttached(t *testing.T) {
 	hosttest.NotRaced(t, "it carries megabytes; shorter messages are raced")
 	h := newHost(t, "make the door open")
 	var got view.Submission
-	h.submit = func(s view.Submission) (Submitted, error) {
+	h.submit = func(s view.Submission) (company.TaskID, error) {
 		got = s
-		return Submitted{Task: "t2"}, nil
+		return "t2", nil
 	}
 	s := connectIO(t, h, Grants{Write: true})
 	large := bytes.Repeat([]byte{0x89, 'P', 0, '\n'}, company.MaxAttachedBytes/4)
@@ -71,9 +71,9 @@ func TestSubmitAttached(t *testing.T) {
 func TestSubmitAttachedIsChecked(t *testing.T) {
 	hosttest.NotRaced(t, "it carries megabytes; shorter messages are raced")
 	h := newHost(t, "make the door open")
-	h.submit = func(view.Submission) (Submitted, error) {
+	h.submit = func(view.Submission) (company.TaskID, error) {
 		t.Error("it is submitted")
-		return Submitted{}, nil
+		return "", nil
 	}
 	s := connectIO(t, h, Grants{Write: true})
 	for name, x := range map[string]struct {

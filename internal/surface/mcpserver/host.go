@@ -19,19 +19,14 @@ type Host interface {
 	Log(ctx context.Context, o *client.Office, id string) (company.RunID, string, error)
 	// PullPage returns a pull request with its evidence as text.
 	PullPage(ctx context.Context, r view.PullRecord) (view.PullText, error)
-	// Submit sends an instruction to the running company, or starts one in the background.
-	Submit(ctx context.Context, s view.Submission) (Submitted, error)
-	// GoOn starts a company in the background for a task if no company is running.
-	GoOn(ctx context.Context, task company.TaskID) error
+	// Submit sends an instruction to the company, and starts its work in the background.
+	Submit(ctx context.Context, s view.Submission) (company.TaskID, error)
+	// GoOn starts the work of the office in the background if a task can continue. It reports whether
+	// work has started there.
+	GoOn(ctx context.Context, task company.TaskID) (bool, error)
 	// Wait returns when tasks rest: each has ended, is paused, or waits for a person. When ctx ends
 	// first, it returns its cause.
 	Wait(ctx context.Context, ids []company.TaskID) error
-}
-
-// Submitted describes a submission that a company has accepted.
-type Submitted struct {
-	Task company.TaskID `json:"task"`
-	Log  string         `json:"log,omitempty"` // log of the process started for it, empty if no process was started
 }
 
 // Grants are the permissions of a client besides reading.

@@ -147,8 +147,8 @@ func (s *Server) readStatus(ctx context.Context, arguments statusArguments) (r *
 		if err != nil {
 			return err
 		}
-		if info, ok := office.Server(); ok {
-			overview.PID = info.PID
+		if overview.Open {
+			overview.PID = office.Server().PID
 		}
 		r, err = answerView(arguments.JSON, overview, overview.RenderText, "list with a state or a limit is shorter")
 		return err

@@ -20,7 +20,6 @@ var errClientGone = errors.New("the client has closed the connection")
 type Server struct {
 	host Host
 	log  *slog.Logger
-	turn chan struct{} // held while this process uses an office that no other process serves
 	mcp  *mcp.Server
 
 	withheld map[string]string // by tool, the flag that a withheld tool needs
@@ -33,7 +32,7 @@ type Server struct {
 // New returns a server for one connection. version is the program's version. log gets errors that
 // no answer reports.
 func New(h Host, grants Grants, version string, log *slog.Logger) *Server {
-	server := &Server{host: h, log: log, turn: make(chan struct{}, 1), withheld: map[string]string{}, beat: progressEvery}
+	server := &Server{host: h, log: log, withheld: map[string]string{}, beat: progressEvery}
 	server.gone, server.leave = context.WithCancelCause(context.Background())
 	server.mcp = mcp.NewServer(&mcp.Implementation{Name: "company", Title: "company", Version: version},
 		&mcp.ServerOptions{
@@ -72,28 +71,13 @@ func (s *Server) Serve(ctx context.Context, t mcp.Transport) error {
 	return nil
 }
 
-// withOffice calls do with the office in its current state. If no other process serves the office,
-// this process holds it meanwhile, for one call at a time.
+// withOffice calls do with the office in its current state.
 func (s *Server) withOffice(ctx context.Context, do func(*client.Office) error) error {
-	select {
-	case s.turn <- struct{}{}:
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
 	office, err := s.host.Connect(ctx)
 	if err != nil {
-		<-s.turn
 		return err
 	}
-	if office.IsServed() {
-		<-s.turn
-		defer office.Close()
-		return do(office)
-	}
-	defer func() {
-		office.Close()
-		<-s.turn
-	}()
+	defer office.Close()
 	return do(office)
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"company/internal/agent"
+	"company/internal/api/apitest"
 	"company/internal/api/client"
 	"company/internal/company"
 	"company/internal/company/decidertest"
@@ -56,6 +57,9 @@ func (*held) FindLeftovers(context.Context, bool, bool) (upkeep.Report, error) {
 	return upkeep.NewReport(true), nil
 }
 
+func (*held) StartWork(context.Context) ([]company.TaskID, error) { return nil, nil }
+func (*held) RequestEnd() error                                   { return nil }
+
 func (h *held) Verify(context.Context) (view.Verification, error) { return view.Verification{}, nil }
 
 func (h *held) StreamTranscript(context.Context, company.RunID, bool, func(agent.TranscriptEntry) error) error {
@@ -66,15 +70,14 @@ func (h *held) StreamRecord(context.Context, company.TaskID, func(replay.Entry) 
 	return company.E(company.ENotFound, "there is no record")
 }
 
-func (h *held) Close() {}
-
 // fakeHost is a host whose parts a test sets.
 type fakeHost struct {
 	office *held
+	conn   *client.Office
 	err    error // of Connect
 	patch  string
 	log    string
-	submit func(view.Submission) (Submitted, error)
+	submit func(view.Submission) (company.TaskID, error)
 	waits  chan struct{} // a value comes when Wait has begun
 	over   chan struct{} // closed: Wait ends
 	onward []company.TaskID
@@ -91,7 +94,7 @@ func (f *fakeHost) Connect(context.Context) (*client.Office, error) {
 	if f.err != nil {
 		return nil, f.err
 	}
-	return client.Local(f.office), nil
+	return f.conn, nil
 }
 
 func (f *fakeHost) Patch(context.Context, view.Range) (view.Patch, error) {
@@ -106,15 +109,15 @@ func (f *fakeHost) PullPage(context.Context, view.PullRecord) (view.PullText, er
 	return view.PullText{Text: "page"}, nil
 }
 
-func (f *fakeHost) Submit(_ context.Context, s view.Submission) (Submitted, error) {
+func (f *fakeHost) Submit(_ context.Context, s view.Submission) (company.TaskID, error) {
 	return f.submit(s)
 }
 
-func (f *fakeHost) GoOn(_ context.Context, task company.TaskID) error {
+func (f *fakeHost) GoOn(_ context.Context, task company.TaskID) (bool, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.onward = append(f.onward, task)
-	return f.goOn
+	return f.goOn == nil, f.goOn
 }
 
 func (f *fakeHost) Wait(ctx context.Context, _ []company.TaskID) error {
@@ -142,7 +145,8 @@ func newHost(t *testing.T, instruction string) *fakeHost {
 	}})
 	d.Must(company.OpenApproval{Question: company.PendingQuestion{Key: "no_gates t1", Kind: company.AskNoGates, Task: "t1",
 		Question: "Go on with nothing checked?"}})
-	return &fakeHost{office: &held{Decider: d}}
+	office := &held{Decider: d}
+	return &fakeHost{office: office, conn: apitest.Connect(t, office)}
 }
 
 // connect gives a client of a server with these grants.
@@ -432,20 +436,20 @@ func TestAnswerApprovesNothing(t *testing.T) {
 // Commands about tasks reach the office, and say what became of it.
 func TestCommands(t *testing.T) {
 	h := newHost(t, "make the door open")
-	h.submit = func(s view.Submission) (Submitted, error) {
+	h.submit = func(s view.Submission) (company.TaskID, error) {
 		if s.Instruction != "open it" || s.ID != "mcp-submit-r.1" || s.Priority != "high" ||
 			!slices.Equal(s.Tags, []string{"door"}) {
 			t.Errorf("the submission: %+v", s)
 		}
-		return Submitted{Task: "t2"}, nil
+		return "t2", nil
 	}
 	s := connect(t, h, Grants{Write: true})
 	before := h.submit
-	h.submit = func(s view.Submission) (Submitted, error) {
+	h.submit = func(s view.Submission) (company.TaskID, error) {
 		if !slices.Equal(s.After, []string{"t1"}) {
 			t.Errorf("a submission after t1: %+v", s)
 		}
-		return Submitted{Task: "t3"}, nil
+		return "t3", nil
 	}
 	if text, code := call(t, s, "submit", m{"instruction": "and paint it", "after": []string{"t1"}}); code != "" ||
 		!strings.Contains(text, "t3 starts when merged: t1") {
@@ -486,7 +490,8 @@ func TestCommands(t *testing.T) {
 
 // An office that was never opened answers as one without a past.
 func TestNoOffice(t *testing.T) {
-	h := &fakeHost{office: &held{Decider: decidertest.New(t)}}
+	office := &held{Decider: decidertest.New(t)}
+	h := &fakeHost{office: office, conn: apitest.Connect(t, office)}
 	s := connect(t, h, Grants{Write: true})
 	for _, tool := range []string{"status", "list", "feed", "costs", "pr_list"} {
 		if text, code := call(t, s, tool, m{}); code != "" {

@@ -122,7 +122,7 @@ func (s toolset) addWritingTools() {
 	addTool(s, writes, "pause", "Pause a task or a subtask. The work of its runs is kept.",
 		bounds{"id": limitID, "request_id": request}, s.pauseWork)
 	addTool(s, writes, "resume",
-		"Resume a paused task or subtask, and start a company process if none is running.",
+		"Resume a paused task or subtask, and start the company's work if it has not started.",
 		bounds{"id": limitID, "request_id": request}, s.resumeWork)
 	addTool(s, writes, "stop",
 		"Stop all work in the office immediately: model calls and containers end, and nothing starts until the "+
@@ -150,7 +150,7 @@ func (s *Server) submitTask(ctx context.Context, arguments submitArguments) (*mc
 	if err != nil {
 		return nil, err
 	}
-	done, err := s.host.Submit(ctx, view.Submission{
+	task, err := s.host.Submit(ctx, view.Submission{
 		Instruction: arguments.Instruction, Project: arguments.Project, Base: arguments.Base, Follows: arguments.Follows,
 		After:    arguments.After,
 		Priority: arguments.Priority, Deadline: arguments.Deadline, Tags: arguments.Tags,
@@ -164,8 +164,10 @@ func (s *Server) submitTask(ctx context.Context, arguments submitArguments) (*mc
 	if len(arguments.After) > 0 {
 		state = "starts when merged: " + strings.Join(arguments.After, ", ")
 	}
-	r := newResult(fmt.Sprintf("%s %s. Next: wait for it, or show %s.", done.Task, state, done.Task))
-	r.StructuredContent = done
+	r := newResult(fmt.Sprintf("%s %s. Next: wait for it, or show %s.", task, state, task))
+	r.StructuredContent = struct {
+		Task company.TaskID `json:"task"`
+	}{task}
 	return r, nil
 }
 
@@ -196,7 +198,7 @@ func readAttached(given []attachedArgument) ([]view.AttachedFile, error) {
 type outcome struct {
 	Task   company.TaskID     `json:"task,omitempty"` // empty if it concerns the office
 	Status company.TaskStatus `json:"status,omitempty"`
-	AtWork bool               `json:"at_work"` // a company is running, so the work continues by itself
+	AtWork bool               `json:"at_work"` // the work continues by itself
 }
 
 // act is a client's command about a task, or about the office if task is empty.
@@ -205,8 +207,8 @@ type act struct {
 	task company.TaskID
 	cmd  company.Command
 	what string // the text of the answer
-	// goesOn starts a company if no company is running and the task can continue. Otherwise an agent
-	// would need a terminal for that.
+	// goesOn starts the company's work if the task can continue. Otherwise an agent would need a
+	// terminal for that.
 	goesOn bool
 }
 
@@ -230,7 +232,7 @@ func (s *Server) doFound(
 			return err
 		}
 		if a.task == "" {
-			out.AtWork = office.IsServed()
+			out.AtWork = office.IsAtWork()
 			return nil
 		}
 		work, err := office.Work(ctx, a.task)
@@ -238,7 +240,7 @@ func (s *Server) doFound(
 			return err
 		}
 		progress := work.Tasks[0]
-		out, over = outcome{Task: progress.ID, Status: progress.Status, AtWork: office.IsServed()}, progress.Over
+		out, over = outcome{Task: progress.ID, Status: progress.Status, AtWork: office.IsAtWork()}, progress.Over
 		start = a.goesOn && !out.AtWork && work.CanGoOn(progress.ID)
 		return nil
 	})
@@ -247,12 +249,11 @@ func (s *Server) doFound(
 	}
 	text := a.what
 	if start {
-		if err := s.host.GoOn(ctx, a.task); err != nil {
+		if out.AtWork, err = s.host.GoOn(ctx, a.task); err != nil {
 			code, message, reason, _ := describeError(err)
 			text += fmt.Sprintf("\nNo company could be started: error[%s]: %s %s", code, message, reason)
-		} else {
+		} else if out.AtWork {
 			text += fmt.Sprintf("\nA company continues %s: wait for it.", a.task)
-			out.AtWork = true
 		}
 	}
 	if a.task != "" && !over && !out.AtWork {

@@ -6,7 +6,6 @@ import (
 
 	officeapp "company/internal/app"
 	"company/internal/lib/healthcheck"
-	"company/internal/office"
 	"company/internal/office/config"
 	"company/internal/surface/diagnose"
 )
@@ -14,7 +13,7 @@ import (
 // Checker returns a Checker with the state of this process.
 func (ent *Entrance) Checker() *diagnose.Checker {
 	return &diagnose.Checker{Env: ent.Console.LookupEnv, Logger: ent.Console.Log, Version: ent.Version,
-		Commit: officeapp.BuildCommit(ent.Commit), Opener: opener{ent}}
+		Commit: officeapp.BuildCommit(ent.Commit), Connect: ent.Reach}
 }
 
 // FindDaemon returns the Docker daemon for a read-only command. It uses the environment's daemon
@@ -25,19 +24,6 @@ func (ent *Entrance) FindDaemon(ctx context.Context) officeapp.Daemon {
 		loaded, _ = ent.LoadConfig(ctx, paths) // a read-only command works without it
 	}
 	return officeapp.DaemonOf(loaded.Config, ent.Console.LookupEnv, ent.Console.Log)
-}
-
-// opener opens offices for checks like this command does.
-type opener struct{ entrance *Entrance }
-
-func (o opener) OpenFolders(ctx context.Context, paths office.Paths) (*office.Office, error) {
-	return o.entrance.OpenOffice(ctx, paths)
-}
-
-func (o opener) OpenOffice(
-	ctx context.Context, off *office.Office, lock *office.Lock, loaded config.Loaded,
-) (*officeapp.App, error) {
-	return officeapp.Open(ctx, o.entrance.openOptions(off, lock, loaded))
 }
 
 // Subject returns the inputs of the checks: this machine, the office and the checkout.

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"company/internal/api/client"
 	officeapp "company/internal/app"
 	"company/internal/company"
 	"company/internal/lib/safetext"
@@ -179,13 +180,11 @@ func (ent *Entrance) changeConfig(
 	if err != nil {
 		return config.ChangeReport{}, err
 	}
-	holder := 0
+	worker := 0
 	if paths.Root != "" {
-		if h := office.FindHolder(paths); h != nil && h.Socket != "" {
-			holder = h.PID
-		}
+		worker = client.FindWorking(ctx, paths)
 	}
-	return changed.Report(change, holder, officeapp.IsSettingOfTasks), nil
+	return changed.Report(change, worker, officeapp.IsSettingOfTasks), nil
 }
 
 // ChangeOfficeConfig changes one key of the office's own company.yaml. It returns EUsage if there

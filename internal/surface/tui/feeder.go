@@ -25,7 +25,7 @@ const (
 	// refreshEvery is the number of ticks without an event after which the office is read. A due
 	// retry moves a task without an event.
 	refreshEvery = 3
-	// idleEvery is the interval between reads while no company is running.
+	// idleEvery is the interval between looks for an office that does not exist yet.
 	idleEvery = 5 * time.Second
 	// reconnectEvery is the interval between attempts to reconnect.
 	reconnectEvery = time.Second
@@ -42,9 +42,11 @@ type Entrance interface {
 	Connect(ctx context.Context) (*client.Office, error)
 	// ReadPatch returns the unified diff of a range, and notes about it.
 	ReadPatch(ctx context.Context, r view.Range) (text string, notes []string, err error)
-	// Submit sends an instruction to the running company, or starts one. It returns once the task has
-	// an id.
+	// Submit sends an instruction to the company, and starts its work. It returns once the task has an
+	// id.
 	Submit(ctx context.Context, s view.Submission) (company.TaskID, error)
+	// GoOn starts the work of the office if a task can continue, or any task if the id is empty.
+	GoOn(ctx context.Context, task company.TaskID) error
 	// Retry reopens an ended task and continues it.
 	Retry(ctx context.Context, task company.TaskID) error
 	// ReadPull returns a pull request with its evidence, for people.
@@ -67,7 +69,7 @@ type feeder struct {
 	items   []feed.Item
 	seq     uint64 // of the newest item
 	display feed.Display
-	office  *client.Office // office of a running company while it is followed
+	office  *client.Office // the office while it is followed
 
 	last snapshot // used only by the reading goroutine
 	log  *logStream
@@ -104,11 +106,12 @@ func (f *feeder) feedScreens(ctx context.Context) {
 		wait := reconnectEvery
 		switch {
 		case err != nil:
-		case office.IsServed():
+		case !office.IsMissing():
 			err = f.followOffice(ctx, office)
 			office.Close()
 		default:
-			err = f.readOnce(ctx, office)
+			err = f.readOffice(ctx, office)
+			office.Close()
 			wait = idleEvery
 		}
 		if ctx.Err() != nil {
@@ -129,7 +132,7 @@ func (f *feeder) awaitWake(ctx context.Context, wait time.Duration) {
 	case <-ctx.Done():
 	case <-timer.C:
 	case <-f.wake:
-		_ = retry.Sleep(ctx, readEvery) // no faster than with a running company
+		_ = retry.Sleep(ctx, readEvery) // no faster than with an office
 	}
 }
 
@@ -149,30 +152,8 @@ func explainLoss(err error) string {
 	return err.Error()
 }
 
-// readOnce reads an office without a running company, and closes it.
-func (f *feeder) readOnce(ctx context.Context, office *client.Office) error {
-	defer office.Close()
-	defer f.log.stopReading() // the log reads from this office
-	if err := f.readPast(ctx, office); err != nil {
-		return err
-	}
-	f.mu.Lock()
-	run := f.focus.run
-	f.mu.Unlock()
-	f.log.stopReading()
-	f.log = nil
-	if run != "" {
-		f.log = readLog(ctx, office, run, false, func() {})
-		f.log.awaitEnd()
-	}
-	return f.readOffice(ctx, office, linkIdle)
-}
-
 // readPast reads the events since the last read, at most the newest maxPast.
 func (f *feeder) readPast(ctx context.Context, office *client.Office) error {
-	if office.IsMissing() {
-		return nil
-	}
 	work, err := office.Work(ctx)
 	if err != nil {
 		return err
@@ -203,8 +184,7 @@ func (f *feeder) takeItem(item feed.Item) error {
 	return nil
 }
 
-// followOffice reads an office with a running company, and again after events, until the office or
-// ctx ends.
+// followOffice reads an office, and again after events, until its process or ctx ends.
 func (f *feeder) followOffice(ctx context.Context, office *client.Office) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -234,7 +214,7 @@ func (f *feeder) followOffice(ctx context.Context, office *client.Office) error 
 	defer tick.Stop()
 	for quiet := 0; ; {
 		f.followLog(ctx, office)
-		if err := f.readOffice(ctx, office, linkLive); err != nil {
+		if err := f.readOffice(ctx, office); err != nil {
 			return err
 		}
 		read := time.Now()
@@ -259,7 +239,7 @@ func (f *feeder) followOffice(ctx context.Context, office *client.Office) error 
 	}
 }
 
-// setOffice keeps the office of a running company for commands.
+// setOffice keeps the office for commands.
 func (f *feeder) setOffice(office *client.Office) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -267,10 +247,10 @@ func (f *feeder) setOffice(office *client.Office) {
 }
 
 // readOffice reads the parts in focus and sends a snapshot.
-func (f *feeder) readOffice(ctx context.Context, office *client.Office, state linkState) error {
+func (f *feeder) readOffice(ctx context.Context, office *client.Office) error {
 	f.mu.Lock()
 	focus := f.focus
-	next := snapshot{link: link{state: state}, feed: f.items[:len(f.items):len(f.items)], diff: f.last.diff}
+	next := snapshot{link: link{state: linkIdle}, feed: f.items[:len(f.items):len(f.items)], diff: f.last.diff}
 	f.mu.Unlock()
 	var err error
 	if next.overview, err = office.Overview(ctx, focus.all); err != nil {
@@ -278,6 +258,9 @@ func (f *feeder) readOffice(ctx context.Context, office *client.Office, state li
 	}
 	if next.agents, err = office.Agents(ctx); err != nil {
 		return err
+	}
+	if next.agents.Open {
+		next.link.state = linkLive
 	}
 	if focus.task != "" {
 		shown, err := office.Shown(ctx, string(focus.task))
@@ -336,7 +319,7 @@ func (f *feeder) followLog(ctx context.Context, office *client.Office) {
 	}
 	f.log.stopReading()
 	if f.log = nil; run != "" {
-		f.log = readLog(ctx, office, run, true, f.wakeReader)
+		f.log = readLog(ctx, office, run, f.wakeReader)
 	}
 }
 
@@ -350,12 +333,12 @@ type logStream struct {
 }
 
 // readLog starts to read a conversation. It calls changed for each entry and at the end.
-func readLog(ctx context.Context, office *client.Office, run company.RunID, follow bool, changed func()) *logStream {
+func readLog(ctx context.Context, office *client.Office, run company.RunID, changed func()) *logStream {
 	ctx, cancel := context.WithCancel(ctx)
 	s := &logStream{cancel: cancel, done: make(chan struct{}), log: runLog{run: run}}
 	go func() {
 		defer close(s.done)
-		err := office.StreamTranscript(ctx, run, follow, func(e agent.TranscriptEntry) error {
+		err := office.StreamTranscript(ctx, run, true, func(e agent.TranscriptEntry) error {
 			s.takeEntry(e)
 			changed()
 			return nil
@@ -411,9 +394,6 @@ func (s *logStream) readEntries() runLog {
 	l.entries = l.entries[:len(l.entries):len(l.entries)]
 	return l
 }
-
-// awaitEnd waits until the conversation is read completely.
-func (s *logStream) awaitEnd() { <-s.done }
 
 // stopReading stops the read and waits for it to end.
 func (s *logStream) stopReading() {

@@ -47,6 +47,9 @@ func (o *servedOffice) DoID(ctx context.Context, _, actor string, c company.Comm
 	return evs, err
 }
 
+func (*servedOffice) StartWork(context.Context) ([]company.TaskID, error) { return nil, nil }
+func (*servedOffice) RequestEnd() error                                   { return nil }
+
 func (o *servedOffice) Follow(ctx context.Context, r feed.Range, fn func(feed.Item) error) error {
 	for next := max(1, r.From); ; {
 		o.mu.Lock()
@@ -123,6 +126,8 @@ func (e checkoutEntrance) Connect(ctx context.Context) (*client.Office, error) {
 func (checkoutEntrance) ReadPatch(context.Context, view.Range) (string, []string, error) {
 	return "", nil, company.E(company.ENotFound, "there is no mirror")
 }
+
+func (checkoutEntrance) GoOn(context.Context, company.TaskID) error { return nil }
 
 func (checkoutEntrance) Submit(context.Context, view.Submission) (company.TaskID, error) {
 	return "", company.E(company.EConflict, "nothing is submitted here")

@@ -283,11 +283,7 @@ func (m *model) askPause(task *view.Task) {
 		m.note = resultMsg{text: fmt.Sprintf("%s has ended: %s", id, task.StateText())}
 	case task.Paused:
 		m.prompt = newPrompt(fmt.Sprintf("resume %s? Enter, or Esc", id), func(string) tea.Cmd {
-			done := fmt.Sprintf("%s is resumed", id)
-			if m.snap.link.state != linkLive {
-				done += "; no company is running here: company resume " + string(id)
-			}
-			return m.office.sendCommand(company.Pause{Task: id, Off: true}, done)
+			return m.office.sendCommand(company.Pause{Task: id, Off: true}, fmt.Sprintf("%s is resumed", id))
 		})
 	default:
 		m.prompt = newPrompt(fmt.Sprintf("pause %s? Its runs are saved. Enter, or Esc", id), func(string) tea.Cmd {

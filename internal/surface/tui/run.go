@@ -116,8 +116,25 @@ func (d *desk) sendCommand(command company.Command, done string) tea.Cmd {
 			_, err := office.Do(d.ctx, "", command)
 			return err
 		})
+		if task, ok := continuedTask(command); ok && err == nil {
+			err = d.entrance.GoOn(d.ctx, task)
+		}
 		return makeResult(done, err)
 	}
+}
+
+// continuedTask returns the task that a command may let continue, or "" for all tasks. ok is false for other
+// commands.
+func continuedTask(command company.Command) (task company.TaskID, ok bool) {
+	switch c := command.(type) {
+	case company.Pause:
+		return c.Task, c.Off
+	case company.RaiseBudget:
+		return c.Task, true
+	case company.Resume:
+		return "", true
+	}
+	return "", false
 }
 
 func (d *desk) sendAnswer(answer company.Answer, task company.TaskID, confirmed bool) tea.Cmd {
@@ -147,6 +164,9 @@ func (d *desk) sendAnswer(answer company.Answer, task company.TaskID, confirmed 
 			}
 			return err
 		})
+		if _, ends := out.(endsMsg); err == nil && !ends && task != "" {
+			err = d.entrance.GoOn(d.ctx, task)
+		}
 		if err != nil {
 			return makeResult("", err)
 		}

@@ -14,8 +14,8 @@ type linkState int
 
 const (
 	linkConnecting linkState = iota // no data yet
-	linkLive                        // a company is running, and its feed is followed
-	linkIdle                        // no company is running, and the office is read at intervals
+	linkLive                        // a company is at work
+	linkIdle                        // no company is at work
 	linkLost                        // the office does not respond
 )
 

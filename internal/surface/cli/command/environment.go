@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	"company/internal/company"
+	"company/internal/office/config"
 	"company/internal/surface/officeaccess"
 	"company/internal/surface/terminalio"
 )
@@ -47,6 +48,9 @@ func (env *Environment) ApplyFlags() error {
 	}
 	if env.Output != "text" && env.Output != "json" {
 		return company.E(company.EUsage, fmt.Sprintf("invalid output format %q", env.Output)).Fix("-o text or -o json")
+	}
+	if value, ok := env.LookupEnv(config.VarForeground); ok && value != "" && value != "0" {
+		env.Entrance.Foreground = true
 	}
 	env.OpenLog()
 	return nil

@@ -55,7 +55,6 @@ func showView[T any](
 	ctx context.Context, env *command.Environment, read func(*client.Office, context.Context) (T, error),
 	render func(T) string,
 ) error {
-	env.OnlyReads = true
 	v, conn, err := officeaccess.Read(ctx, env.Entrance, read)
 	if err != nil {
 		return err

@@ -39,7 +39,6 @@ event is one object. --follow keeps streaming, across restarts, until Ctrl-C.
 			if feedOptions.Since, err = clock.ParseSince(since, env.WallTime()); err != nil {
 				return err
 			}
-			env.OnlyReads = true
 			return foreground.Feed(c.Context(), env.Entrance, feedOptions)
 		},
 	}

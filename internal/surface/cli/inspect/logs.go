@@ -38,7 +38,6 @@ is one object.`,
 }
 
 func runLogs(ctx context.Context, env *command.Environment, id string) error {
-	env.OnlyReads = true
 	conn, paths, err := env.ConnectOffice(ctx)
 	if err != nil {
 		return err

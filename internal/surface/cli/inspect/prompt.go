@@ -40,7 +40,6 @@ func completePrompt(env *command.Environment) command.Completer {
 }
 
 func runPrompt(ctx context.Context, env *command.Environment, role, id string) error {
-	env.OnlyReads = true
 	conn, _, err := env.ConnectOffice(ctx)
 	if err != nil {
 		return err

@@ -21,7 +21,6 @@ func NewShow(env *command.Environment) *cobra.Command {
 }
 
 func runShow(ctx context.Context, env *command.Environment, id string) error {
-	env.OnlyReads = true
 	conn, paths, err := env.ConnectOffice(ctx)
 	if err != nil {
 		return err

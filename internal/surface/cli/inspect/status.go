@@ -56,13 +56,12 @@ func NewStatus(env *command.Environment) *cobra.Command {
 
 // runStatus prints the state of the office and reports whether a company is running there.
 func runStatus(ctx context.Context, env *command.Environment, style view.Style) (served bool, err error) {
-	env.OnlyReads = true
 	conn, paths, err := env.ConnectOffice(ctx)
 	if err != nil {
 		return false, err
 	}
 	defer conn.Close()
-	served = conn.IsServed()
+	served = conn.IsAtWork()
 	overview, err := conn.Overview(ctx, env.Verbose || env.Output == "json")
 	if err != nil {
 		return served, err
@@ -82,8 +81,8 @@ func runStatus(ctx context.Context, env *command.Environment, style view.Style) 
 	if env.Output == "json" {
 		return served, env.PrintJSON(env.Out, overview)
 	}
-	if info, ok := conn.Server(); ok {
-		overview.PID = info.PID
+	if overview.Open {
+		overview.PID = conn.Server().PID
 	}
 	_, err = io.WriteString(env.Out, overview.Render(style)) // no pager: status is for a quick look
 	return served, err

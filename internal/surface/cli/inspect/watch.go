@@ -8,8 +8,8 @@ import (
 	"company/internal/surface/foreground"
 )
 
-// NewWatch returns the "company watch" command. Tasks submitted there run in background.
-func NewWatch(env *command.Environment, background foreground.Background) *cobra.Command {
+// NewWatch returns the "company watch" command. submit submits the tasks of its user.
+func NewWatch(env *command.Environment, submit foreground.Submitter) *cobra.Command {
 	return &cobra.Command{
 		Use: "watch [task]", Short: "Open the full-screen terminal UI",
 		Example: "  company watch\n  company watch t12",
@@ -26,7 +26,7 @@ status and company feed.`,
 			if len(args) == 1 {
 				task = args[0]
 			}
-			return foreground.Watch(cmd.Context(), env.Entrance, task, background)
+			return foreground.Watch(cmd.Context(), env.Entrance, task, submit)
 		},
 	}
 }

@@ -49,15 +49,9 @@ func openLockedOffice(
 		return nil, nil, company.E(company.ENotFound, "there is no office here yet: "+paths.Root).
 			Fix("name one with --office, or create one: company submit \"…\"")
 	}
-	if off, err = env.OpenOffice(ctx, paths); err != nil {
-		return nil, nil, err
-	}
-	lock, held, err := office.TakeLock(ctx, off.Paths, office.LockPatience)
-	if err == nil && lock == nil {
-		err = officeapp.HeldForRewriting(held)
-	}
+	off, lock, err := env.TakeLock(ctx, paths, officeapp.HeldForRewriting)
 	if err != nil {
-		return nil, nil, errors.Join(err, off.Close())
+		return nil, nil, err
 	}
 	return off, func() error { return errors.Join(lock.Release(), off.Close()) }, nil
 }

@@ -2,13 +2,14 @@ package serve
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
 
 	"company/internal/company"
+	"company/internal/office"
 	"company/internal/surface/cli/command"
-	"company/internal/surface/officeaccess"
 	"company/internal/upkeep"
 )
 
@@ -22,9 +23,9 @@ func NewCleanup(env *command.Environment) *cobra.Command {
 		Example: "  company cleanup --dry-run\n  company cleanup\n  company cleanup --all --dry-run",
 		Long: `Removes what is no longer needed of tasks that ended more than retention_days ago:
 files, journals and repositories of their runs, their refs in the mirror, their
-images and unreferenced outputs. It also removes old logs of background processes
-and containers of crashed ones. --all ignores retention_days. company logs cannot
-show these runs afterwards.
+images and unreferenced outputs. It also removes old logs and containers of crashed
+processes. --all ignores retention_days. company logs cannot show these runs
+afterwards.
 
 Unmerged work of failed or cancelled tasks is kept, whatever its age, because there
 is no other copy. --unmerged removes it, too. The ledger, merged work and open pull
@@ -51,18 +52,16 @@ func runCleanup(ctx context.Context, env *command.Environment, options cleanupOp
 	if options.dryRun {
 		return listLeftovers(ctx, env, options)
 	}
-	access, err := env.Enter(ctx, paths, officeaccess.DialTimeout)
-	if err != nil {
-		return err
-	}
-	defer access.Close()
-	if access.App == nil {
+	app, err := env.OpenAlone(ctx, paths, func(*office.Holder) error {
 		return company.E(company.EConflict, "company is running in this office").Because("it may need what would be removed").
 			Fix("company cleanup --dry-run lists it; to remove it, wait for that company to end or stop it; company serve " +
 				"cleans up every hour")
-	}
-	out, failed, err := access.App.Cleanup(ctx, options.all, options.unmerged)
+	})
 	if err != nil {
+		return err
+	}
+	out, failed, err := app.Cleanup(ctx, options.all, options.unmerged)
+	if err = errors.Join(err, app.Close()); err != nil {
 		return err
 	}
 	if err := printCleanup(env, out); err != nil {

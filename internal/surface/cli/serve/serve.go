@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"time"
 
@@ -15,12 +16,15 @@ import (
 	"company/internal/present/feed"
 	"company/internal/present/view"
 	"company/internal/surface/cli/command"
+	"company/internal/surface/foreground"
+	"company/internal/surface/officeaccess"
 	"company/internal/surface/terminalio"
 )
 
 // New returns the "company serve" command.
 func New(env *command.Environment) *cobra.Command {
-	return &cobra.Command{
+	background := false
+	cmd := &cobra.Command{
 		Use: "serve", Short: "Run the office until you stop it",
 		Example: "  company serve\n  company serve -o json 2>feed.ndjson\n  company --office ~/office serve",
 		Long: `Continues unfinished tasks and waits for more. While it runs, all submissions,
@@ -29,9 +33,18 @@ stderr. The link on stdout opens the page of the office in a browser, once and
 within ten minutes. company open prints another. serve.listen sets the address.
 
 Ctrl-C or SIGTERM saves the current work and exits. A second one exits at once.
-Nothing is lost either way: the next company process continues the work.`,
-		RunE: func(c *cobra.Command, _ []string) error { return runServe(c.Context(), env) },
+Nothing is lost either way: the next company process continues the work. Work that
+has begun in the background is continued here.`,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if background {
+				return env.RunBackground(c.Context(), os.Stdout, officeaccess.Unused)
+			}
+			return runServe(c.Context(), env)
+		},
 	}
+	cmd.Flags().BoolVar(&background, "background", false, "have the office for other commands until they no longer use it")
+	_ = cmd.Flags().MarkHidden("background")
+	return cmd
 }
 
 // serveReport is the report that serve prints on stdout when it ends.
@@ -53,13 +66,13 @@ func runServe(ctx context.Context, env *command.Environment) (err error) {
 	if err != nil {
 		return err
 	}
-	defer app.Close()
+	defer func() { err = errors.Join(err, app.Close()) }()
 	out := serveReport{SchemaVersion: 1, Office: app.ID(), From: app.Now()}
 	before, err := app.Source().Work()
 	if err != nil {
 		return err
 	}
-	paused, err := app.Start(ctx, true)
+	paused, err := app.StartWork(ctx)
 	if err != nil {
 		return err
 	}
@@ -70,13 +83,14 @@ func runServe(ctx context.Context, env *command.Environment) (err error) {
 	env.PrintNotes(view.RecoveryNotes(paused))
 	env.PrintNote("company %s serves the office %s (%s); Ctrl-C stops it", command.Version, app.ID(), paths.Root)
 	if err := env.AnnouncePage(app); err != nil {
-		return errors.Join(err, app.Stop())
+		return err
 	}
 	if work.Stopped {
 		env.PrintNote("the office is stopped: nothing starts until company resume")
 	} else if rest := work.PausedIDs(); len(rest) > 0 {
 		env.PrintNote("paused: %s; continue with: company resume %s", strings.Join(rest, ", "), rest[0])
 	}
+	defer foreground.StartBell(ctx, env.Entrance, app)()
 	err = app.Follow(ctx, feed.Range{From: before.Seq + 1}, func(item feed.Item) error {
 		env.PrintProgress(item)
 		return nil
@@ -85,7 +99,7 @@ func runServe(ctx context.Context, env *command.Environment) (err error) {
 		err = nil // an interrupt is the normal end
 		env.PrintNote("saving current work (Ctrl-C again exits at once)")
 	}
-	if err := errors.Join(err, app.Stop()); err != nil {
+	if err := errors.Join(err, app.End()); err != nil {
 		return err
 	}
 	if work, err = app.Source().Work(); err != nil {

@@ -18,8 +18,8 @@ func listOrphans(ctx context.Context, env *command.Environment) error {
 	if err != nil {
 		return err
 	}
-	ours, held := env.IdentifyOffice(ctx)
-	list := upkeep.FindOrphans(all, ours, held, time.Now())
+	ours, atWork := env.IdentifyOffice(ctx)
+	list := upkeep.FindOrphans(all, ours, atWork, time.Now())
 	if env.Output == "json" {
 		return env.PrintJSON(env.Out, map[string]any{"schema_version": 1, "orphans": list})
 	}

@@ -120,7 +120,8 @@ func runAnswer(ctx context.Context, env *command.Environment, id string, ans com
 	if err != nil {
 		return err
 	}
-	return printOutcome(env, conn, progress, map[string]any{"question": approval}, view.AnsweredText(approval, *progress))
+	return printOutcome(ctx, env, conn, progress, map[string]any{"question": approval},
+		view.AnsweredText(approval, *progress))
 }
 
 // confirmEnd asks the person at a terminal to confirm an answer that ends a task. Without a
@@ -146,12 +147,21 @@ func confirmEnd(
 	return err
 }
 
-// printOutcome prints the effect of a command on a task, and whether the work continues by itself.
-// It does if a company is running.
+// printOutcome prints the effect of a command on a task. If the task can continue, it starts the work of
+// the office in the background; with --foreground it prints how to continue.
 func printOutcome(
-	env *command.Environment, conn *client.Office, progress *view.Progress, v map[string]any, text string,
+	ctx context.Context, env *command.Environment, conn *client.Office, progress *view.Progress, v map[string]any,
+	text string,
 ) error {
-	works := conn.IsServed()
+	works := conn.IsAtWork()
+	var refused error
+	if !works && !env.Foreground && progress.ID != "" && !progress.Over {
+		paths, err := env.FindOffice()
+		if err != nil {
+			return err
+		}
+		works, refused = env.GoOn(ctx, paths, progress.ID)
+	}
 	if env.Output == "json" {
 		v["schema_version"], v["at_work"] = 1, works
 		v["task"], v["status"] = progress.ID, progress.Status
@@ -163,6 +173,9 @@ func printOutcome(
 	case works && !progress.Paused:
 		env.PrintNote("the running company continues")
 	default:
+		if refused != nil {
+			env.PrintNote("work did not start: %v", refused)
+		}
 		env.PrintNote("continue with: company resume %s", progress.ID)
 	}
 	return nil

@@ -116,7 +116,7 @@ func addBudget(ctx context.Context, env *command.Environment, id, amount string)
 	if err != nil {
 		return err
 	}
-	return printOutcome(env, conn, progress, map[string]any{"budget": budget.Printed()},
+	return printOutcome(ctx, env, conn, progress, map[string]any{"budget": budget.Printed()},
 		fmt.Sprintf("the cap of %s is now %s", progress.ID, budget.CapText()))
 }
 

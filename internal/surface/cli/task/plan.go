@@ -23,7 +23,7 @@ func submitPlan(c *cobra.Command, env *command.Environment, options submitOption
 	other := ""
 	c.Flags().Visit(func(f *pflag.Flag) {
 		if c.InheritedFlags().Lookup(f.Name) == nil &&
-			!slices.Contains([]string{"plan", "detach", "watch", "command-id"}, f.Name) {
+			!slices.Contains([]string{"plan", "detach", "watch"}, f.Name) {
 			other = "--" + f.Name
 		}
 	})
@@ -35,9 +35,7 @@ func submitPlan(c *cobra.Command, env *command.Environment, options submitOption
 			Because("the plan already has its instruction and settings").Fix("company submit --plan " + options.plan)
 	}
 	ctx, cmd := c.Context(), company.WorkOnPlan{Task: id}
-	if options.commandID == "" {
-		options.commandID = api.NewCommandID()
-	}
+	options.commandID = api.NewCommandID()
 	if !options.detach {
 		return runReopening(ctx, env, foreground.Reopening{Task: id, Command: cmd, ID: options.commandID})
 	}
@@ -51,11 +49,11 @@ func submitPlan(c *cobra.Command, env *command.Environment, options submitOption
 	}
 	_, err = conn.TaskProgress(ctx, options.plan)
 	if err == nil {
-		_, err = conn.Try(ctx, cmd) // check before a process is started for it
+		_, err = conn.Try(ctx, cmd) // check before work is started for it
 	}
 	conn.Close()
 	if err != nil {
 		return err
 	}
-	return submitDetached(ctx, env, paths, options, cmd, "")
+	return submitDetached(ctx, env, paths, options, cmd, id)
 }

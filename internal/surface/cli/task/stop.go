@@ -51,7 +51,7 @@ func runStop(ctx context.Context, env *command.Environment, reason string) error
 			return err
 		}
 	}
-	if conn.IsServed() {
+	if conn.IsAtWork() {
 		if err := watchStop(ctx, conn); err != nil {
 			return err
 		}
@@ -110,7 +110,7 @@ func runCancel(ctx context.Context, env *command.Environment, id, reason string)
 		return err
 	}
 	defer conn.Close()
-	return printOutcome(env, conn, progress, map[string]any{}, string(progress.ID)+" is cancelled")
+	return printOutcome(ctx, env, conn, progress, map[string]any{}, string(progress.ID)+" is cancelled")
 }
 
 // changeTask sends a command about a task and returns the task's progress. The caller closes the

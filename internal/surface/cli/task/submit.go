@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -23,7 +22,6 @@ import (
 	"company/internal/office/attachment"
 	"company/internal/office/config"
 	"company/internal/present/view"
-	"company/internal/surface/background"
 	"company/internal/surface/cli/command"
 	"company/internal/surface/diagnose"
 	"company/internal/surface/foreground"
@@ -38,11 +36,10 @@ type submitOptions struct {
 	after     []string
 	plan      string // plan of a dry run
 	issue     string // number or URL
-	confirmed string // issue of a detached submission, confirmed in the process that detached it
 	dryRun    bool
 	detach    bool
 	watch     bool
-	commandID string // id of a detached submission, made by the process that detached it
+	commandID string // makes repeats of the submission harmless
 	approve   []string
 	budgetUSD float64
 	tokens    string
@@ -52,7 +49,6 @@ type submitOptions struct {
 	tags      []string
 	deadline  string
 	attach    []string // paths of the attached files
-	packed    bool     // stdin has the instruction and its files, from the process that detached this one
 	files     []company.AttachedFile
 }
 
@@ -67,9 +63,9 @@ func NewSubmit(env *command.Environment) *cobra.Command {
 Without an instruction, it is read from stdin if that is a pipe. At a terminal, your
 editor opens ($VISUAL or $EDITOR).
 
-The command follows the task until it ends or waits for you, and prints a summary.
-If another company process is running here, it does the task. If it exits first,
-this command continues.
+A company in the background does the task. It is started if none is running, and
+ends when nothing is left to do. The command follows the task until it ends or
+waits for you, and prints a summary. --foreground does the task in this process.
 
 --issue takes an issue of the project's forge, by number or URL, as the instruction.
 Your own text comes first. Because anyone may have written the issue, it is shown, and
@@ -92,20 +88,19 @@ end the task. A follow-up inherits priority, tags and deadline.
 --after delays the task, at no cost, until the pull requests of other tasks are merged.
 It then starts from the base of that time. If one of them fails, is cancelled or has
 its pull request closed, you are asked whether to start without it, keep waiting or
-cancel. The command waits until the task ends; with --detach, a background process
-does.
+cancel. The command waits until the task ends; with --detach, only the company does.
 
 --model sets the model profile of all roles for this task, except roles set with
 --set agents.ROLE.model. The task keeps its models until company retry.
 
---watch opens company watch on the task. The work continues in the background, even
-after you quit.
+--watch opens company watch on the task.
 
 --dry-run stops after the plan. --plan works on that plan unchanged, from the commit
 that it was made for, with the settings of the dry run.
 
-Ctrl-C saves the current work and pauses the task until company resume, unless it waits
-for your answer or for another task. A second Ctrl-C exits at once.`,
+Ctrl-C and a closed terminal leave the work running; company stop stops it. With
+--foreground, Ctrl-C saves the current work and pauses the task until company resume,
+unless it waits for your answer or for another task. A second Ctrl-C exits at once.`,
 		Example: `  company submit "add rate limiting to the API"
   company submit -f ticket.md --detach
   company submit --watch "add rate limiting to the API"
@@ -143,11 +138,7 @@ for your answer or for another task. A second Ctrl-C exits at once.`,
 			if options.files, err = attachment.ReadFiles(options.attach); err != nil {
 				return err
 			}
-			if options.packed {
-				if text, options.files, err = background.ReadParcel(env.In); err != nil {
-					return err
-				}
-			} else if options.issue == "" || options.file != "" || len(args) > 0 { // otherwise the issue is the instruction
+			if options.issue == "" || options.file != "" || len(args) > 0 { // otherwise the issue is the instruction
 				if text, err = env.ReadInstruction(c.Context(), options.file, args); err != nil {
 					return err
 				}
@@ -181,8 +172,8 @@ for your answer or for another task. A second Ctrl-C exits at once.`,
 		env.ChooseWay(company.WayOne))
 	f.BoolFunc("split", "have the manager plan the task and split it if useful", env.ChooseWay(company.WaySplit))
 	f.StringVar(&options.plan, "plan", "", "work on the plan of this dry run (a `task`) instead of an instruction")
-	f.BoolVar(&options.detach, "detach", false, "return once the task is accepted; the work continues in the background")
-	f.BoolVar(&options.watch, "watch", false, "open company watch on the task; the work continues in the background")
+	f.BoolVar(&options.detach, "detach", false, "return once the task is accepted")
+	f.BoolVar(&options.watch, "watch", false, "open company watch on the task")
 	f.StringSliceVar(&options.approve, "approve", nil, "ask for your approval of: plan, merge, pr")
 	f.Float64Var(&options.budgetUSD, "budget-usd", 0, "cap of this task in USD, if the models' prices are known")
 	f.StringVar(&options.tokens, "budget-tokens", "", "cap of this task in tokens, such as 200k or 5M")
@@ -205,12 +196,6 @@ for your answer or for another task. A second Ctrl-C exits at once.`,
 	_ = cmd.RegisterFlagCompletionFunc("deadline", cobra.NoFileCompletions)
 	_ = cmd.RegisterFlagCompletionFunc("base", env.CompleteBranches())
 	_ = cmd.RegisterFlagCompletionFunc("plan", env.CompleteFlagIDs(func(v view.IDs) []string { return v.Plans }))
-	f.StringVar(&options.commandID, "command-id", "", "id of the submission, which makes a repeat harmless")
-	f.StringVar(&options.confirmed, "confirmed-issue", "", "issue that the instruction quotes")
-	f.BoolVar(&options.packed, "packed", false, "stdin has the instruction with its files")
-	_ = f.MarkHidden("packed")
-	_ = f.MarkHidden("command-id")
-	_ = f.MarkHidden("confirmed-issue")
 	return cmd
 }
 
@@ -257,17 +242,14 @@ type acceptable struct {
 	command company.Submit
 }
 
-// checkSubmission validates a submission, runs preflight, and returns the command. It also sets
-// the fields of options that a detached company needs.
+// checkSubmission validates a submission, runs preflight, and returns the command. It sets the id and
+// the project of options.
 func checkSubmission(
 	ctx context.Context, env *command.Environment, options *submitOptions, text string,
 ) (a acceptable, err error) {
 	deadline, err := clock.ParseDeadline(options.deadline, env.WallTime())
 	if err != nil {
 		return a, err
-	}
-	if !deadline.IsZero() {
-		options.deadline = deadline.Format(time.RFC3339) // a detached company reads the clock later
 	}
 	address := ""
 	if officeapp.IsAddress(env.RepoDir) {
@@ -290,17 +272,12 @@ func checkSubmission(
 	if err := diagnose.CheckUSDCap(loaded); err != nil {
 		return a, err
 	}
-	if options.project != "" {
-		options.project = repo // a detached company may run in another folder
+	var issue *company.IssueRef
+	if options.issue != "" {
+		if text, issue, err = issueInstruction(ctx, env, *options, repo, loaded.Config, text); err != nil {
+			return a, err
+		}
 	}
-	issue, err := background.ParseIssue(options.confirmed)
-	if err == nil && options.issue != "" {
-		text, issue, err = issueInstruction(ctx, env, *options, repo, loaded.Config, text)
-	}
-	if err != nil {
-		return a, err
-	}
-	options.confirmed = background.FormatIssue(issue)
 	cmd := company.Submit{
 		Instruction: text, Issue: issue, Project: officeapp.ProjectOf(repo),
 		Settings: officeapp.CompanySettings(loaded.Config), DryRun: options.dryRun, Base: options.base,
@@ -345,13 +322,16 @@ func runSubmit(ctx context.Context, env *command.Environment, options submitOpti
 	if !options.detach && env.Output == "text" {
 		env.PrintNotes(
 			diagnose.SubmissionBanner(command.Version, acceptable.paths.Root, acceptable.config, acceptable.command,
-				acceptable.seen))
+				acceptable.seen, env.Foreground))
 	}
 	if err := acceptable.seen.Numbers.Choose(ctx, &acceptable.command, env.PrintNote); err != nil {
 		return err
 	}
 	if options.detach {
-		return submitDetached(ctx, env, acceptable.paths, options, acceptable.command, acceptable.command.Instruction)
+		if env.Yes {
+			answerBefore(&acceptable.command.Settings)
+		}
+		return submitDetached(ctx, env, acceptable.paths, options, acceptable.command, "")
 	}
 	return runJob(ctx, env, acceptable.paths, &foreground.Submission{Submit: acceptable.command, ID: options.commandID})
 }

@@ -56,10 +56,10 @@ func runTell(ctx context.Context, env *command.Environment, id, text string) err
 	}
 	if env.Output == "json" {
 		return env.PrintJSON(
-			env.Out, map[string]any{"schema_version": 1, "subtask": shown.Subtask.ID, "run": run, "at_work": conn.IsServed()})
+			env.Out, map[string]any{"schema_version": 1, "subtask": shown.Subtask.ID, "run": run, "at_work": conn.IsAtWork()})
 	}
 	fmt.Fprintf(env.Out, "%s will read it at its next turn\n", run)
-	if !conn.IsServed() {
+	if !conn.IsAtWork() {
 		env.PrintNote("continue with: company resume %s", sub.Task())
 	}
 	return nil

@@ -1,9 +1,0 @@
-package background
-
-import (
-	"testing"
-
-	"company/test/goroutines"
-)
-
-func TestMain(m *testing.M) { goroutines.Main(m) }
