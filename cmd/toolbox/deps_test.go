@@ -19,7 +19,7 @@ func TestToolboxDependsOnLittle(t *testing.T) {
 	allowed := []string{
 		"company/cmd/toolbox", "company/internal/toolbox/toolproto", "company/internal/toolbox/toolserver",
 		"company/internal/toolbox/mux", "company/internal/company", "company/internal/lib/safetext",
-		"company/internal/lib/shellquote",
+		"company/internal/lib/shellquote", "company/internal/lib/blocklist",
 		"company/internal/toolbox/serverprogram", "company/internal/lib/lazyregexp", "company/internal/lib/boundedparse/bash",
 		"company/internal/company/glob",
 		"company/internal/lib/charset", "golang.org/x/text/encoding", "golang.org/x/text/runes",

@@ -57,6 +57,8 @@ type Tool struct {
 	ReadOnly bool
 	// Writes marks a tool that changes the repository. No agent that only reads may have it.
 	Writes bool
+	// StoresText marks a tool that may store its arguments in a file. It gets no masks of secrets.
+	StoresText bool
 	// Reads reports whether a single call of a tool that is not ReadOnly changes nothing. The arguments fit the
 	// schema. A nil Reads means that every call may change something.
 	Reads func(args json.RawMessage) bool

@@ -12,6 +12,7 @@ import (
 	"company/internal/adapters"
 	"company/internal/company"
 	"company/internal/lib/safetext"
+	"company/internal/lib/secretscan"
 )
 
 // toolset holds the tools of a run with their parsed schemas.
@@ -205,6 +206,8 @@ func (r *runner) nextGroup() []*toolJob {
 		case r.conv.final != nil:
 			j.answer = &Result{IsError: true, Text: fmt.Sprintf("not executed because %s ended the run.", r.conv.finalTool)}
 			j.notRun = true
+		case r.conv.masked && j.tool.StoresText && !j.reads && strings.Contains(pendingCall.written, maskStart):
+			j.answer, j.notRun = &Result{IsError: true, Text: writesMask}, true
 		case len(jobs) == 0 && j.tool.Finishes: // the calls before it are recorded
 			if reason := r.refusesFinish(); reason != "" {
 				j.answer, j.notRun = &Result{IsError: true, NoLoop: true, Text: reason}, true
@@ -227,6 +230,13 @@ func (r *runner) nextGroup() []*toolJob {
 	}
 	return jobs
 }
+
+// maskStart begins the text that replaces a secret. A model that wrote it into a file would overwrite the secret.
+const (
+	maskStart  = secretscan.MaskStart
+	writesMask = "not executed because its arguments have " + maskStart + "…], which stands for a secret that you were " +
+		"not shown. Leave the secret's line as it is: change the lines around it, or move or copy the file with a command."
+)
 
 // runGroup runs the jobs and waits for them. It returns the finished jobs. Jobs in order stop after an error or
 // a final answer.
@@ -272,9 +282,12 @@ func (r *runner) recordResult(ctx context.Context, j *toolJob) error {
 	keep, cancel := detachContext(ctx)
 	defer cancel()
 
-	text := safetext.EscapeControl(res.Text)
+	escaped := safetext.EscapeControl(res.Text)
+	text := r.cfg.Redact(escaped)
+	masked := text != escaped
 	whole := res.Blob
 	limit := min(r.conv.mostShown(), max(0, MaxOutput-r.conv.shown))
+	brief := safetext.EscapeLine(text, 300)
 	if len(text) > limit {
 		if whole == nil {
 			whole = []byte(res.Text)
@@ -291,7 +304,7 @@ func (r *runner) recordResult(ctx context.Context, j *toolJob) error {
 		At: j.began, DurationMS: j.took.Milliseconds(),
 		IsError: res.IsError, Failure: safetext.EscapeLine(res.Failure, 100), NotRun: j.notRun, Changed: res.Changed,
 		NoLoop: res.NoLoop, Keep: res.Keep,
-		Seen: res.Seen,
+		Seen: res.Seen, Masked: masked,
 	}
 	if !res.IsError && !res.Keep && res.Final == nil {
 		if rec.Same = r.conv.findSame(j.Name, args, text); rec.Same != "" {
@@ -311,6 +324,7 @@ func (r *runner) recordResult(ctx context.Context, j *toolJob) error {
 	}
 	if len(whole) > 0 && r.cfg.Blobs != nil && r.conv.wholes+len(whole) <= MaxWhole {
 		rec.WholeBytes = len(whole)
+		whole = []byte(r.cfg.Redact(string(whole)))
 		if rec.Whole, err = r.cfg.Blobs.PutBlob(keep, whole); err != nil {
 			return fmt.Errorf("keep the output of %s: %w", j.Name, NotKeptOf(err))
 		}
@@ -327,12 +341,12 @@ func (r *runner) recordResult(ctx context.Context, j *toolJob) error {
 	delete(r.lost, j.ID)
 	r.emitEvent(Event{
 		Kind: ToolDone, Tool: safetext.EscapeLine(j.Name, 64), CallID: j.ID, Args: j.showArguments(),
-		Text:    safetext.EscapeLine(res.Text, 300),
+		Text:    brief,
 		IsError: res.IsError, Failure: safetext.EscapeLine(res.Failure, 100), Changed: res.Changed, Duration: j.took,
 	})
 	if j.answer.IsError {
 		r.cfg.Logger.DebugContext(ctx, "tool error", "run_id", r.cfg.Run, "tool", j.Name, "text",
-			safetext.EscapeLine(res.Text, 300))
+			brief)
 	}
 	return nil
 }

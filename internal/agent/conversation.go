@@ -8,6 +8,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"company/internal/adapters"
@@ -44,6 +45,7 @@ type conversation struct {
 	asked   time.Time     // time of the newest reply
 	ids     map[string]bool
 
+	masked bool              // the agent was shown masks in place of secrets
 	exact  bool              // see Past.Exact
 	since  []again           // journaled calls after the newest saved state
 	known  map[string]string // files that the agent knew in that state: path to digest
@@ -133,6 +135,7 @@ func (c *conversation) foldPrompt(r promptRecord, system, first string, shown []
 		return
 	}
 	c.begun, c.atFirst = true, shown
+	c.masked = strings.Contains(first, maskStart)
 	c.driver, c.profile = r.Driver, r.Profile
 	c.tokens = c.toolCost
 	for _, message := range []adapters.Message{{Role: adapters.System, Content: system},
@@ -316,6 +319,7 @@ func (c *conversation) foldResult(r toolRecord, text, answer string) error {
 	c.unanswered, c.finishRefused = false, r.NotRun && c.isFinishTool(pendingCall.Name)
 	c.shown += len(text)
 	c.wholes += r.WholeBytes
+	c.masked = c.masked || r.Masked
 	text = cmp.Or(text, "(no output)") // empty content vanishes on some wires
 	message := adapters.Message{Role: adapters.ToolRole, Content: text, ToolCallID: pendingCall.ID,
 		ToolName: pendingCall.Name}
@@ -392,6 +396,7 @@ func (c *conversation) foldRedone(r redoneRecord) {
 // foldNote adds a note for the model. The note goes into the newest user message, never between a call and its
 // result.
 func (c *conversation) foldNote(r noteRecord) {
+	c.masked = c.masked || strings.Contains(r.Text, maskStart)
 	c.told[r.About] = c.turns
 	c.heard = max(c.heard, r.Word)
 	c.unanswered = c.unanswered || r.About == aboutWord && !c.finishRefused

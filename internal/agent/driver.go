@@ -51,6 +51,9 @@ type Job struct {
 	Now func() time.Time
 	// Logger receives log messages of the run. A nil Logger discards them.
 	Logger *slog.Logger
+	// Redact replaces secrets in a text. Results of tools are stored and sent to the model as it returns them. A nil
+	// Redact changes nothing.
+	Redact func(string) string
 	// OnEvent receives each event, for the feed. Calls do not overlap, and the
 	// text in them is safe to show.
 	OnEvent func(Event)
@@ -110,6 +113,9 @@ func (c config) withDefaults() config {
 		c.Now = time.Now
 	}
 	c.Logger = cmp.Or(c.Logger, slog.New(slog.DiscardHandler))
+	if c.Redact == nil {
+		c.Redact = func(text string) string { return text }
+	}
 	if c.OnEvent == nil {
 		c.OnEvent = func(Event) {}
 	}

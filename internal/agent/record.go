@@ -112,6 +112,8 @@ type toolRecord struct {
 	// Saved is the state of a savedRecord, in journals of older versions.
 	Saved *Saved `json:"saved,omitempty"`
 	Seen  *Seen  `json:"seen,omitempty"`
+	// Masked means that Result has masks in place of secrets.
+	Masked bool `json:"masked,omitempty"`
 }
 
 // savedRecord is a state of the workspace that can be restored. It includes all changes that were recorded

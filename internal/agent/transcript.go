@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"iter"
 	"time"
 
+	"company/internal/adapters"
 	"company/internal/company"
 )
 
@@ -55,6 +57,40 @@ type TranscriptEntry struct {
 	Output   *LiveOutput        `json:"output,omitempty"`
 }
 
+// Visibility selects what of a transcript is shown.
+type Visibility string
+
+const (
+	// Summary is what the agent was told and what it says.
+	Summary Visibility = "summary"
+	// Full adds the prompt of its role, its calls of tools with their results, and live output.
+	Full Visibility = "full"
+)
+
+// ParseVisibility returns the visibility with a name. Any other name means Summary, because nobody asked for more.
+func ParseVisibility(name string) Visibility {
+	if Visibility(name) == Full {
+		return Full
+	}
+	return Summary
+}
+
+// Shows reports whether an entry is shown.
+func (v Visibility) Shows(e TranscriptEntry) bool {
+	return v == Full || e.ToolCall == nil && e.Output == nil && (e.Message == nil || e.Message.Role != adapters.System)
+}
+
+// Select returns a transcript with the entries that v shows.
+func (t Transcript) Select(v Visibility) Transcript {
+	out := Transcript{RunID: t.RunID, AgentID: t.AgentID, TotalTokens: t.TotalTokens}
+	for e := range t.entries() {
+		if v.Shows(e) {
+			out.Add(e)
+		}
+	}
+	return out
+}
+
 // TranscriptRun is the header of a transcript.
 type TranscriptRun struct {
 	RunID       company.RunID `json:"runId"`
@@ -76,17 +112,29 @@ func (t Transcript) Encode() []byte {
 		}
 	}
 	write(TranscriptEntry{Run: &TranscriptRun{t.RunID, t.AgentID, len(t.Messages), len(t.ToolCalls), t.TotalTokens}})
-	m, c := 0, 0
-	for m < len(t.Messages) || c < len(t.ToolCalls) {
-		if c == len(t.ToolCalls) || m < len(t.Messages) && !t.ToolCalls[c].Timestamp.Before(t.Messages[m].Timestamp) {
-			write(TranscriptEntry{Message: &t.Messages[m]})
-			m++
-		} else {
-			write(TranscriptEntry{ToolCall: &t.ToolCalls[c]})
-			c++
-		}
+	for e := range t.entries() {
+		write(e)
 	}
 	return b.Bytes()
+}
+
+// entries returns messages and calls in the order of their times.
+func (t Transcript) entries() iter.Seq[TranscriptEntry] {
+	return func(yield func(TranscriptEntry) bool) {
+		for m, c := 0, 0; m < len(t.Messages) || c < len(t.ToolCalls); {
+			var e TranscriptEntry
+			if c == len(t.ToolCalls) || m < len(t.Messages) && !t.ToolCalls[c].Timestamp.Before(t.Messages[m].Timestamp) {
+				e.Message = &t.Messages[m]
+				m++
+			} else {
+				e.ToolCall = &t.ToolCalls[c]
+				c++
+			}
+			if !yield(e) {
+				return
+			}
+		}
+	}
 }
 
 // DecodeTranscript reads the output of Encode. It returns an EInvalid error for a truncated or damaged

@@ -12,23 +12,31 @@ import (
 // wholeText is a line limit that shows messages in full.
 const wholeText = 1 << 20
 
-// RenderText formats the conversation in order, with at most limit lines of each message and result.
-func (t Transcript) RenderText(limit int) string {
+// RenderText formats the conversation in order, with at most limit lines of each message and result. Where v does not
+// show calls, a line has their number.
+func (t Transcript) RenderText(limit int, v Visibility) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s  %s  %s, %s, %s\n", t.RunID, safetext.EscapeLine(t.AgentID, 40),
 		company.Count(len(t.Messages), "message"), company.Count(len(t.ToolCalls), "tool call"),
 		company.Count(int(t.TotalTokens), "token"))
-	m, c := 0, 0
-	for m < len(t.Messages) || c < len(t.ToolCalls) {
-		if c == len(t.ToolCalls) || m < len(t.Messages) && !t.ToolCalls[c].Timestamp.Before(t.Messages[m].Timestamp) {
-			b.WriteString(TranscriptEntry{Message: &t.Messages[m]}.RenderText(limit))
-			m++
-			continue
+	unshown := 0 // calls since the last entry
+	for e := range t.entries() {
+		switch text := e.RenderText(limit); {
+		case !v.Shows(e) && e.ToolCall != nil:
+			unshown++
+		case v.Shows(e) && text != "":
+			b.WriteString(countUnshown(unshown) + text)
+			unshown = 0
 		}
-		b.WriteString(TranscriptEntry{ToolCall: &t.ToolCalls[c]}.RenderText(limit))
-		c++
 	}
-	return b.String()
+	return b.String() + countUnshown(unshown)
+}
+
+func countUnshown(calls int) string {
+	if calls == 0 {
+		return ""
+	}
+	return "\n  (" + company.Count(calls, "tool call") + " hidden: --full)\n"
 }
 
 // RenderText formats one message or call. It returns "" for an empty message, whose tool calls follow.

@@ -125,12 +125,12 @@ func (r *runner) redoCalls(ctx context.Context) error {
 			return fmt.Errorf("tool %s: %w", again.Name, err)
 		}
 		rec.Calls = append(rec.Calls, again.ID)
-		if text := safetext.EscapeControl(res.Text); stripVolatile(text) != stripVolatile(again.text) {
+		if text := r.cfg.Redact(safetext.EscapeControl(res.Text)); stripVolatile(text) != stripVolatile(again.text) {
 			rec.Differ = append(rec.Differ, difference{CallID: again.ID, Text: safetext.HeadTail(text, maxDifference)})
 		}
 		r.emitEvent(Event{
 			Kind: ToolRedone, Tool: safetext.EscapeLine(again.Name, 64), CallID: again.ID, Args: toolJob.showArguments(),
-			Text: safetext.EscapeLine(res.Text, 300), IsError: res.IsError, Changed: res.Changed,
+			Text: safetext.EscapeLine(r.cfg.Redact(res.Text), 300), IsError: res.IsError, Changed: res.Changed,
 		})
 	}
 	if len(rec.Calls) == 0 {

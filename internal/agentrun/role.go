@@ -115,9 +115,9 @@ func (s *Session) holdConversation(ctx context.Context, role Role) (company.EndR
 		MaxTurns: s.limitTurns(brief.MaxTurns),
 		Run:      s.Run, Agent: s.Worker, Journal: journalAdapter{s.journal},
 		Blobs: ledger.Blobs{Ledger: s.service.Ledger}, Images: s.attachedImages(), Allowance: s.allowance,
-		Now: s.service.Now, Logger: s.service.Logger, OnEvent: s.onEvent, OnOutput: s.onOutput, Halt: func() error {
-			return s.checkPaused(ctx)
-		}, Words: func() []string { return s.readWords(ctx) },
+		Now: s.service.Now, Logger: s.service.Logger, Redact: s.service.Secrets.Redact, OnEvent: s.onEvent,
+		OnOutput: s.onOutput, Halt: func() error { return s.checkPaused(ctx) },
+		Words: func() []string { return s.readWords(ctx) },
 	}
 	s.briefing = s.describeBriefing(job, rules)
 	if s.Sandbox != nil {
@@ -135,7 +135,7 @@ func (s *Session) holdConversation(ctx context.Context, role Role) (company.EndR
 	s.heard = out.Heard
 	s.byModel = out.ByModel
 	if len(out.Messages) > 0 {
-		s.keepTranscript(out.Transcript.Encode())
+		s.keepTranscript(s.service.Secrets.MaskJSON(out.Transcript.Encode()))
 	}
 	return role.Finish(ctx, s, out, err)
 }
@@ -162,7 +162,12 @@ func (s *Session) completeBrief(ctx context.Context, role Role) (brief Brief, ru
 	if s.Subtask != nil {
 		header.Subtask = s.Subtask.ID
 	}
-	brief.Text = header.String() + "\n" + brief.Text + attached
+	redact := s.service.Secrets.Redact
+	brief.System, brief.Text = redact(brief.System), redact(header.String()+"\n"+brief.Text+attached)
+	brief.Shown = slices.Clone(brief.Shown)
+	for i := range brief.Shown {
+		brief.Shown[i].Text = redact(brief.Shown[i].Text)
+	}
 	brief.Tools = append(brief.Tools, more...)
 	return brief, rules, nil
 }

@@ -25,6 +25,7 @@ import (
 	"company/internal/ledger"
 	"company/internal/ledger/crashes"
 	"company/internal/lib/safedir"
+	"company/internal/lib/secretscan"
 )
 
 // Config holds the dependencies of all sessions.
@@ -47,6 +48,8 @@ type Config struct {
 	Watcher Watcher `part:"optional"`
 	// Crashes knows during which runs earlier processes died. If it is nil, no such run is known.
 	Crashes *crashes.Tally `part:"optional"`
+	// Secrets finds what agents are not shown. If it is nil, the office has no secrets of its own.
+	Secrets *secretscan.Scanner `part:"optional"`
 }
 
 // Agents opens the agents of a task's bindings.

@@ -121,7 +121,7 @@ func TestNamesOfTLS(t *testing.T) {
 		{TCPOptions{Listen: "0.0.0.0:0", TLS: nameless}, ""},
 		{TCPOptions{Listen: "127.0.0.1:0", TLS: &tls.Certificate{Certificate: [][]byte{[]byte("no certificate")}}}, ""},
 	} {
-		s := New(newFakeOffice(t), ServerInfo{Serving: true}, slog.New(slog.DiscardHandler))
+		s := New(newFakeOffice(t), ServerInfo{Serving: true}, slog.New(slog.DiscardHandler), nil)
 		url, err := s.ListenTCP(c.options)
 		if c.url == "" && (company.CodeOf(err) != company.EConfig || url != "") ||
 			c.url != "" && (err != nil || !strings.HasPrefix(url, c.url)) {

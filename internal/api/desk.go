@@ -117,7 +117,7 @@ func newDeskRoute(
 				writeError(w, orEnding(r, err))
 				return
 			}
-			writeResource(w, r, v)
+			server.writeResource(w, r, v)
 		}}
 }
 

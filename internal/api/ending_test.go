@@ -37,7 +37,7 @@ func serveOffice(t *testing.T, o Office) (*Server, *Client) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	srv := New(o, ServerInfo{}, slog.New(slog.DiscardHandler))
+	srv := New(o, ServerInfo{}, slog.New(slog.DiscardHandler), nil)
 	srv.Start(l)
 	c := Dial(func(ctx context.Context) (net.Conn, error) {
 		var d net.Dialer

@@ -16,14 +16,15 @@ var ages = regexp.MustCompile(`"(?:duration_ms|due_in_ms)":-?[0-9]+`)
 
 // writeResource writes a resource and its ETag. The tag ignores ages, because otherwise the tag of
 // a running task would change on each request. The tag is weak, because answers with the same tag
-// may differ in ages.
-func writeResource(w http.ResponseWriter, r *http.Request, v any) {
+// may differ in ages. Secrets in the resource are masked.
+func (s *Server) writeResource(w http.ResponseWriter, r *http.Request, v any) {
 	var text bytes.Buffer
 	if err := json.NewEncoder(&text).Encode(v); err != nil {
 		writeError(w, err)
 		return
 	}
-	writeTagged(w, r, "application/json", text.Bytes(), "W/"+tagOf(ages.ReplaceAll(text.Bytes(), nil)))
+	shown := s.secrets.MaskJSON(text.Bytes())
+	writeTagged(w, r, "application/json", shown, "W/"+tagOf(ages.ReplaceAll(shown, nil)))
 }
 
 // tagOf returns the strong ETag of a text. It hashes the bytes. The number of the newest event is

@@ -35,6 +35,7 @@ func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request) {
 		if err != nil {
 			return err
 		}
+		text = s.secrets.MaskJSON(text)
 		if item.Seq > 0 {
 			return stream.sendText("id: %d\ndata: %s\n\n", item.Seq, text)
 		}

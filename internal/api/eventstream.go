@@ -82,6 +82,9 @@ func (e *eventStream) sendEnd() {
 func (e *eventStream) sendFailure(err error) {
 	if coded := (*company.Error)(nil); errors.As(err, &coded) {
 		if text, err := json.Marshal(NewProblem(coded)); err == nil {
+			if shown, ok := e.w.(shownWriter); ok {
+				text = shown.secrets.MaskJSON(text)
+			}
 			_ = e.sendText("%s\ndata: %s\n\n", failureLine, text) // an error means that the client is gone
 		}
 	}

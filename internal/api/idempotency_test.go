@@ -95,7 +95,7 @@ func startOfficeLoop(t *testing.T) (officeLoop, func(id, kind, fields string) (i
 	if err != nil {
 		t.Fatal(err)
 	}
-	srv := New(officeLoop{o}, ServerInfo{Version: "test", Office: "k3fq", PID: 1}, slog.New(slog.DiscardHandler))
+	srv := New(officeLoop{o}, ServerInfo{Version: "test", Office: "k3fq", PID: 1}, slog.New(slog.DiscardHandler), nil)
 	srv.Start(listener)
 	client := &http.Client{
 		Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {

@@ -10,7 +10,7 @@ import (
 // InProcess returns a client of an office without a server. It accepts the same requests as other
 // clients, whose answers must come to an end.
 func InProcess(o Office) *Client {
-	server := New(o, ServerInfo{}, slog.New(slog.DiscardHandler))
+	server := New(o, ServerInfo{}, slog.New(slog.DiscardHandler), nil)
 	return &Client{way: connection{http: &http.Client{Transport: directTransport{server.newHandler(nil)}}}}
 }
 

@@ -220,7 +220,7 @@ func dialOffice(t *testing.T, o Office, d Desk) *Client {
 	if err != nil {
 		t.Fatal(err)
 	}
-	srv := New(o, ServerInfo{Version: "test", Office: "abcd", PID: 1, Serving: true}, slog.New(slog.DiscardHandler))
+	srv := New(o, ServerInfo{Version: "test", Office: "abcd", PID: 1, Serving: true}, slog.New(slog.DiscardHandler), nil)
 	srv.SetDesk(d)
 	srv.Start(l)
 	c := Dial(func(ctx context.Context) (net.Conn, error) {

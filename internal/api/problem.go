@@ -25,7 +25,7 @@ func writeError(w http.ResponseWriter, err error) { writeProblem(w, NewProblem(e
 func writeProblem(w http.ResponseWriter, problem Problem) {
 	w.Header().Set("Content-Type", problemType)
 	w.WriteHeader(problem.Status)
-	_ = json.NewEncoder(w).Encode(problem) // an error means that the client is gone
+	encodeShown(w, problem)
 }
 
 // NewProblem converts an error into a problem document.

@@ -22,7 +22,7 @@ func newResource(path, summary string, answer any, l look, query ...Parameter) R
 				writeError(w, err)
 				return
 			}
-			writeResource(w, r, v)
+			s.writeResource(w, r, v)
 		}}
 }
 

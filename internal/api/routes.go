@@ -51,7 +51,10 @@ func Routes() []Route {
 		{Method: http.MethodGet, Path: "runs/{id}/transcript",
 			Summary: "stream: messages and tool calls of a run", Stream: true, Answer: agent.TranscriptEntry{},
 			serve: (*Server).serveTranscript,
-			Query: []Parameter{{Name: "follow", Type: "boolean", Doc: "continue until the run ends, with live output"}}},
+			Query: []Parameter{
+				{Name: "visibility", Type: "string", Doc: "full includes tool calls; anything else gives the summary"},
+				{Name: "follow", Type: "boolean", Doc: "continue until the run ends, with live output"},
+			}},
 		{Method: http.MethodGet, Path: "tasks/{id}/record", Summary: "stream: record of a finished task, for replay",
 			Stream: true, Answer: replay.Entry{}, serve: (*Server).serveRecord},
 		{Method: http.MethodGet, Path: "tasks/{id}/attachment",

@@ -25,6 +25,7 @@ import (
 	"company/internal/company"
 	"company/internal/engine/replay"
 	"company/internal/lib/safetext"
+	"company/internal/lib/secretscan"
 	"company/internal/present/feed"
 	"company/internal/present/view"
 	"company/internal/upkeep"
@@ -142,6 +143,7 @@ type Server struct {
 	desk     Desk // may be nil
 	info     ServerInfo
 	log      *slog.Logger
+	secrets  *secretscan.Scanner // masks what is shown
 	http     *http.Server
 	tcp      *tcpServer // nil if there is only the socket
 	stopped  chan struct{}
@@ -155,10 +157,10 @@ type Server struct {
 	beatEvery time.Duration
 }
 
-// New returns a server. Call Start to serve requests.
-func New(o Office, h ServerInfo, log *slog.Logger) *Server {
-	server := &Server{office: o, info: h, log: log, stopped: make(chan struct{}), limits: defaultTCPLimits,
-		beatEvery: beatEvery, usage: usage{ended: time.Now()}}
+// New returns a server. Call Start to serve requests. secrets masks what is shown; it may be nil.
+func New(o Office, h ServerInfo, log *slog.Logger, secrets *secretscan.Scanner) *Server {
+	server := &Server{office: o, info: h, log: log, secrets: secrets, stopped: make(chan struct{}),
+		limits: defaultTCPLimits, beatEvery: beatEvery, usage: usage{ended: time.Now()}}
 	server.ending, server.end = context.WithCancel(context.Background())
 	server.http = &http.Server{Handler: boundBodies(server.newHandler(nil)), ReadHeaderTimeout: 10 * time.Second,
 		ReadTimeout: time.Minute, MaxHeaderBytes: 16 << 10}
@@ -190,6 +192,7 @@ func (s *Server) newHandler(page http.Handler) http.Handler {
 		writeProblem(w, problem)
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w = shownWriter{w, s.secrets}
 		s.inFlight.Add(1)
 		defer s.inFlight.Done()
 		defer s.usage.beginRequest()()
@@ -392,7 +395,48 @@ func (s *Server) readCommand(r *http.Request) (id string, command company.Comman
 	if id, err = commandID(envelope.ID, r.Header.Values("Idempotency-Key")); err != nil {
 		return "", nil, err
 	}
+	if edit, ok := command.(company.EditPlan); ok {
+		if edit.Plan, err = s.restorePlan(edit.Plan, s.source().State.Tasks[edit.Task]); err != nil {
+			return "", nil, err
+		}
+		command = edit
+	}
 	return id, command, nil
+}
+
+// restorePlan puts back the texts of a plan that a person was shown with masks and has not changed. It returns EInvalid
+// for a changed text with a mask, which would overwrite the value.
+func (s *Server) restorePlan(plan company.Plan, task *company.Task) (company.Plan, error) {
+	if task == nil {
+		return plan, nil // the core refuses the command
+	}
+	var stored, edited []byte
+	var err error
+	if stored, err = json.Marshal(task); err == nil {
+		edited, err = json.Marshal(plan)
+	}
+	if err != nil {
+		return plan, err
+	}
+	known := map[string]string{}
+	secretscan.ReplaceStrings(stored, func(_, value string) string {
+		known[s.secrets.Mask(value)] = value
+		return value
+	})
+	masked := false
+	edited = secretscan.ReplaceStrings(edited, func(_, value string) string {
+		if was, ok := known[value]; ok {
+			return was
+		}
+		masked = masked || strings.Contains(value, secretscan.MaskStart)
+		return value
+	})
+	if masked {
+		return plan, company.E(company.EInvalid, "the plan has "+secretscan.MaskStart+"…], which stands for a value that "+
+			"was not shown").Fix("write the value there, or describe where the worker finds it")
+	}
+	var restored company.Plan
+	return restored, json.Unmarshal(edited, &restored)
 }
 
 // commandID returns the id of a command, from its envelope, the header Idempotency-Key, or both.
@@ -477,5 +521,26 @@ func decodeStrict(b []byte, v any) error {
 
 func writeJSON(w http.ResponseWriter, v any) {
 	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(v) // an error means that the client is gone
+	encodeShown(w, v)
 }
+
+// encodeShown writes a value as JSON, with secrets masked.
+func encodeShown(w http.ResponseWriter, v any) {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return // not for the types of answers
+	}
+	if shown, ok := w.(shownWriter); ok {
+		text = shown.secrets.MaskJSON(text)
+	}
+	_, _ = w.Write(append(text, '\n')) // an error means that the client is gone
+}
+
+// shownWriter is the writer of an answer that people are shown.
+type shownWriter struct {
+	http.ResponseWriter
+	secrets *secretscan.Scanner
+}
+
+// Unwrap returns the writer, for http.ResponseController.
+func (w shownWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }

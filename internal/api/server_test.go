@@ -150,7 +150,8 @@ func (d *fakeOffice) StreamTranscript(
 	for _, e := range []agent.TranscriptEntry{
 		{Run: &agent.TranscriptRun{RunID: run, AgentID: "manager"}},
 		{Message: &agent.TranscriptMessage{Role: "user", Content: strings.Repeat("a\n", 1<<20)}},
-		{Run: &agent.TranscriptRun{RunID: run, AgentID: "manager", Messages: 1, TotalTokens: 7}},
+		{ToolCall: &agent.TranscriptCall{ID: "1", Name: "read_file", Result: "content of a file"}},
+		{Run: &agent.TranscriptRun{RunID: run, AgentID: "manager", Messages: 1, ToolCalls: 1, TotalTokens: 7}},
 	} {
 		if err := emit(e); err != nil {
 			return err
@@ -238,7 +239,7 @@ func serveFakeOffice(t *testing.T) (*fakeOffice, *Client, func(method, path, bod
 	if err != nil {
 		t.Fatal(err)
 	}
-	srv := New(d, ServerInfo{Version: "test", Office: "abcd", PID: 1}, slog.New(slog.DiscardHandler))
+	srv := New(d, ServerInfo{Version: "test", Office: "abcd", PID: 1}, slog.New(slog.DiscardHandler), nil)
 	srv.Start(l)
 	dial := func(ctx context.Context) (net.Conn, error) {
 		var nd net.Dialer

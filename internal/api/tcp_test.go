@@ -42,7 +42,7 @@ func serveOverTCP(t *testing.T, change func(*Server, *TCPOptions)) *tcpOffice {
 	t.Helper()
 	d := &tcpOffice{fakeOffice: newFakeOffice(t)}
 	d.srv = New(d.fakeOffice, ServerInfo{Version: "test", Office: "abcd", PID: 1, Serving: true},
-		slog.New(slog.DiscardHandler))
+		slog.New(slog.DiscardHandler), nil)
 	o := TCPOptions{Listen: "127.0.0.1:0", Page: fakePage, Program: secret.New(fakeProgramToken)}
 	if change != nil {
 		change(d.srv, &o)
@@ -712,7 +712,7 @@ func TestAddresses(t *testing.T) {
 	defer taken.Close()
 	for _, o := range []TCPOptions{{Listen: "0.0.0.0:0"}, {Listen: "192.0.2.1:7777"}, {Listen: "[::]:0"},
 		{Listen: "nonsense"}, {Listen: ""}, {Listen: taken.Addr().String()}} {
-		s := New(newFakeOffice(t), ServerInfo{Serving: true}, slog.New(slog.DiscardHandler))
+		s := New(newFakeOffice(t), ServerInfo{Serving: true}, slog.New(slog.DiscardHandler), nil)
 		if url, err := s.ListenTCP(o); company.CodeOf(err) != company.EConfig || url != "" {
 			t.Errorf("%+v: %s %v", o, url, err)
 		}

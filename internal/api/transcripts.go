@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"strings"
 
 	"company/internal/agent"
 	"company/internal/company"
@@ -16,20 +17,30 @@ import (
 // endLine starts the last event of a complete transcript.
 const endLine = "event: end"
 
-// serveTranscript streams the entries of a run's transcript as server-sent events. With
+// serveTranscript streams the entries of a run's transcript as server-sent events: with
+// ?visibility=full all of them, otherwise the summary. With
 // ?follow=true it continues until the run ends. The last event is end, and a stream without it was
 // cut.
 func (s *Server) serveTranscript(w http.ResponseWriter, r *http.Request) {
 	stream := s.newStream(w)
 	defer stream.closeStream()
 	follow := r.URL.Query().Get("follow") == "true"
+	visibility := agent.ParseVisibility(r.URL.Query().Get("visibility"))
 	err := s.office.StreamTranscript(
 		r.Context(), company.RunID(r.PathValue("id")), follow, func(e agent.TranscriptEntry) error {
+			if !visibility.Shows(e) {
+				return nil
+			}
+			if e.Output != nil && len(e.Output.Lines) > 0 { // a private key has many lines
+				output := *e.Output
+				output.Lines = strings.Split(s.secrets.Mask(strings.Join(output.Lines, "\n")), "\n")
+				e.Output = &output
+			}
 			text, err := json.Marshal(e)
 			if err != nil {
 				return err
 			}
-			return stream.sendText("data: %s\n\n", text)
+			return stream.sendText("data: %s\n\n", s.secrets.MaskJSON(text))
 		})
 	switch {
 	case err == nil:
@@ -41,13 +52,13 @@ func (s *Server) serveTranscript(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// StreamTranscript reads the entries of a run's transcript. With follow it continues until the run
+// StreamTranscript reads all entries of a run's transcript. With follow it continues until the run
 // ends. It returns io.EOF if the other process ends first.
 func (c *Client) StreamTranscript(
 	ctx context.Context, run company.RunID, follow bool, fn func(agent.TranscriptEntry) error,
 ) error {
-	return readEntries(ctx, c, fmt.Sprintf("/api/v1/runs/%s/transcript?follow=%t", url.PathEscape(string(run)), follow),
-		fn)
+	path := fmt.Sprintf("/api/v1/runs/%s/transcript?visibility=full&follow=%t", url.PathEscape(string(run)), follow)
+	return readEntries(ctx, c, path, fn)
 }
 
 // readEntries reads a stream that ends with an end event. It returns io.EOF if the stream was cut.

@@ -41,7 +41,7 @@ func openTestAddress(t *testing.T, serve config.Serve, env map[string]string) (*
 	a := &App{loaded: config.Loaded{Config: config.Config{Serve: serve},
 		Origin: map[string]string{"serve.listen": config.OriginDefault}},
 		env: func(name string) (string, bool) { v, ok := env[name]; return v, ok }}
-	srv := api.New(emptyOffice{}, api.ServerInfo{Version: "test", Serving: true}, slog.New(slog.DiscardHandler))
+	srv := api.New(emptyOffice{}, api.ServerInfo{Version: "test", Serving: true}, slog.New(slog.DiscardHandler), nil)
 	if err := a.openAddress(srv); err != nil {
 		return a, err
 	}

@@ -22,6 +22,7 @@ import (
 	"company/internal/ledger"
 	"company/internal/ledger/crashes"
 	"company/internal/lib/clock"
+	"company/internal/lib/secretscan"
 	"company/internal/lib/shellquote"
 	"company/internal/office"
 	"company/internal/office/config"
@@ -72,6 +73,7 @@ type App struct {
 	desk          api.Desk
 	notices       notify.Loop // notifies the president
 	stage         *stage      // set in a replay
+	secrets       *secretscan.Scanner
 	activities    activityLog
 	interrupted   interruptedRuns
 	outputs       liveOutputs
@@ -158,8 +160,9 @@ func Open(ctx context.Context, options Options) (_ *App, err error) {
 		}
 	}()
 	app.projector = projection.New(off)
+	app.secrets = secretscan.New(maskedSecrets(loaded.Config, options.Env), off.ID)
 	log, closeLog, err := newFileLog(
-		off.LogsFolder, log, loaded.Config.Log, ownSecrets(loaded.Config, options.Env), func(err error) {
+		off.LogsFolder, log, loaded.Config.Log, app.secrets, func(err error) {
 			app.projector.NoteOfficeFile("logs/"+companyLog, err)
 		})
 	if err != nil {
@@ -194,6 +197,7 @@ func Open(ctx context.Context, options Options) (_ *App, err error) {
 		Containers: app.stage.containersAtOnce(app.containers),
 		Readers:    loaded.Config.Limits.Readers, Writers: loaded.Config.Limits.Writers,
 		Projection: announcer{app}, OnLate: app.reportLate, OnHold: app.reportHold, Crashes: app.crashes, Lines: app,
+		Secrets: app.secrets,
 	})
 	if err != nil {
 		return nil, addCrashHint(off.Paths, addDamageHint(off.Paths, err))

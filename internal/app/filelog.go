@@ -5,8 +5,8 @@ import (
 	"log/slog"
 
 	"company/internal/company"
-	"company/internal/delivery/secretscan"
 	"company/internal/lib/safedir"
+	"company/internal/lib/secretscan"
 	"company/internal/office/config"
 )
 
@@ -24,7 +24,7 @@ const (
 // The callback gets the error when the file can no longer be written, and nil once it can. The
 // logger also reports the error.
 func newFileLog(
-	logs *safedir.Folder, also *slog.Logger, log config.Log, own []secretscan.Own, told func(error),
+	logs *safedir.Folder, also *slog.Logger, log config.Log, secrets *secretscan.Scanner, told func(error),
 ) (*slog.Logger, func() error, error) {
 	level := slog.LevelInfo
 	if err := level.UnmarshalText([]byte(cmp.Or(log.Level, "info"))); err != nil {
@@ -41,5 +41,5 @@ func newFileLog(
 		}
 		told(err)
 	})
-	return slog.New(slog.NewMultiHandler(also.Handler(), newLogLines(watched, level, own))), rotating.Close, nil
+	return slog.New(slog.NewMultiHandler(also.Handler(), newLogLines(watched, level, secrets))), rotating.Close, nil
 }

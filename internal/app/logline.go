@@ -7,27 +7,25 @@ import (
 	"log/slog"
 	"reflect"
 	"runtime"
-	"slices"
 	"strings"
 
 	"company/internal/company"
-	"company/internal/delivery/secretscan"
-	"company/internal/gitops"
+	"company/internal/lib/secretscan"
 )
 
 // logLines writes the records of company.log as lines of JSON. Each has the time, the level, the
 // message and the package that wrote it. Records about a task also have the task, its phase, the
-// run and the role. Secrets of the office are masked.
+// run and the role. Secrets are masked, because an error may repeat a server's answer, and the answer may repeat its
+// request.
 type logLines struct{ json slog.Handler }
 
-func newLogLines(w io.Writer, level slog.Level, own []secretscan.Own) slog.Handler {
-	mask := newLogMask(own)
+func newLogLines(w io.Writer, level slog.Level, secrets *secretscan.Scanner) slog.Handler {
 	return logLines{slog.NewJSONHandler(
 		w, &slog.HandlerOptions{Level: level, ReplaceAttr: func(groups []string, a slog.Attr) slog.Attr {
 			if len(groups) == 0 && a.Key == slog.LevelKey {
 				return slog.String(a.Key, strings.ToLower(a.Value.String()))
 			}
-			return mask.maskAttr(a)
+			return maskAttr(secrets, a)
 		}})}
 }
 
@@ -86,37 +84,18 @@ func moduleOf(pc uintptr) string {
 	return module
 }
 
-// logMask removes secrets from a log. An error may repeat a server's answer, and the answer may
-// repeat its request.
-type logMask struct{ own []secretscan.Own }
-
-func newLogMask(own []secretscan.Own) logMask {
-	own = slices.DeleteFunc(slices.Clone(own),
-		func(o secretscan.Own) bool { return len(strings.TrimSpace(o.Value)) < secretscan.MinOwn })
-	// Longest first, because a secret may contain another one.
-	slices.SortFunc(own, func(a, b secretscan.Own) int { return len(b.Value) - len(a.Value) })
-	return logMask{own}
-}
-
-func (m logMask) maskText(text string) string {
-	for _, o := range m.own {
-		text = strings.ReplaceAll(text, strings.TrimSpace(o.Value), "[MASKED:"+o.Name+"]")
-	}
-	return gitops.Mask(text)
-}
-
 // maskAttr masks strings, errors, and other values with secrets in their text. Numbers and times
 // contain no secrets.
-func (m logMask) maskAttr(a slog.Attr) slog.Attr {
+func maskAttr(secrets *secretscan.Scanner, a slog.Attr) slog.Attr {
 	switch a.Value.Kind() {
 	case slog.KindString:
-		a.Value = slog.StringValue(m.maskText(a.Value.String()))
+		a.Value = slog.StringValue(secrets.Mask(a.Value.String()))
 	case slog.KindAny:
 		v := a.Value.Any()
 		_, isError := v.(error)
 		if text := fmt.Sprint(v); isError || v != nil && reflect.TypeOf(v).Kind() == reflect.String ||
-			m.maskText(text) != text {
-			a.Value = slog.StringValue(m.maskText(text))
+			secrets.Mask(text) != text {
+			a.Value = slog.StringValue(secrets.Mask(text))
 		}
 	}
 	return a

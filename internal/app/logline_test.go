@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"company/internal/company"
-	"company/internal/delivery/secretscan"
 	"company/internal/lib/secret"
+	"company/internal/lib/secretscan"
 )
 
 // A line has its time, level, message and module, and the ids that are known; what is
@@ -64,7 +64,7 @@ func TestLogHidesSecrets(t *testing.T) {
 	var out bytes.Buffer
 	log := slog.New(
 		newLogLines(&out, slog.LevelDebug,
-			[]secretscan.Own{{Name: "OPENAI_API_KEY", Value: key + "\n"}, {Name: "SHORT", Value: "x"}}))
+			secretscan.New([]secretscan.Own{{Name: "OPENAI_API_KEY", Value: key + "\n"}, {Name: "SHORT", Value: "x"}}, "")))
 	log.Info("said "+key, "text", "a "+key+" b", "err", errors.New("Authorization: Bearer "+key), "list",
 		[]string{"x", key},
 		"url", "https://me:pw-"+key+"@host/x", "token", token, "value", secret.New(key), slog.Group("of", "inner", key),
@@ -76,8 +76,8 @@ func TestLogHidesSecrets(t *testing.T) {
 			t.Errorf("%q is in\n%s", hidden, out.String())
 		}
 	}
-	if !strings.Contains(out.String(), "[MASKED:OPENAI_API_KEY]") ||
-		!strings.Contains(out.String(), `"list":"[x [MASKED:OPENAI_API_KEY]]"`) {
+	if !strings.Contains(out.String(), "said [MASKED:GENERIC_SECRET]") ||
+		!strings.Contains(out.String(), `"list":"[x [MASKED:GENERIC_SECRET]]"`) {
 		t.Errorf("%s", out.String())
 	}
 }

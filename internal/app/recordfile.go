@@ -14,9 +14,9 @@ import (
 	"unicode/utf8"
 
 	"company/internal/company"
-	"company/internal/delivery/secretscan"
 	"company/internal/engine/replay"
 	"company/internal/gitops"
+	"company/internal/lib/secretscan"
 	"company/internal/office"
 	"company/internal/office/config"
 )

@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"company/internal/company"
-	"company/internal/delivery/secretscan"
 	"company/internal/engine/replay"
+	"company/internal/lib/secretscan"
 )
 
 // TestRecordHasNoSecret: an entry with a secret of the office's, or of a known kind, is

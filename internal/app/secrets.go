@@ -4,7 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"company/internal/delivery/secretscan"
+	"company/internal/lib/lazyregexp"
+	"company/internal/lib/secretscan"
 	"company/internal/office/config"
 )
 
@@ -19,6 +20,16 @@ func ownSecrets(cfg config.Config, env func(string) (string, bool)) []secretscan
 	}
 	return out
 }
+
+// maskedSecrets returns the own secrets that are masked everywhere. A variable of container.setup_env may be a plain
+// setting such as GOFLAGS, which is only kept out of pushes; its name tells.
+func maskedSecrets(cfg config.Config, env func(string) (string, bool)) []secretscan.Own {
+	return slices.DeleteFunc(ownSecrets(cfg, env), func(own secretscan.Own) bool {
+		return slices.Contains(cfg.Container.SetupEnv, own.Name) && !secretNameRE.MatchString(own.Name)
+	})
+}
+
+var secretNameRE = lazyregexp.New(`(?i)token|secret|pass|key|auth|cred|login`)
 
 // secretNames lists the environment variables that may hold secrets of an office.
 func secretNames(cfg config.Config) []string {

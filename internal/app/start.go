@@ -21,7 +21,7 @@ func (a *App) Serve() error {
 	}
 	server := api.New(a, api.ServerInfo{Version: a.version, Office: a.office.ID, PID: os.Getpid(),
 		Serving: a.kind == Serving, Foreground: a.kind == Foreground || a.kind == Passing, Passing: a.kind == Passing,
-		ReadOnly: a.fault != nil, Config: a.loaded.Hash, Setup: a.setup}, a.log)
+		ReadOnly: a.fault != nil, Config: a.loaded.Hash, Setup: a.setup}, a.log, a.secrets)
 	if a.desk != nil {
 		server.SetDesk(a.desk)
 	}

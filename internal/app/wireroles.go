@@ -4,11 +4,11 @@ import (
 	"company/internal/agentrun"
 	"company/internal/company"
 	"company/internal/delivery"
-	"company/internal/delivery/secretscan"
 	"company/internal/engine/dispatch"
 	"company/internal/forge"
 	"company/internal/gates"
 	"company/internal/ledger"
+	"company/internal/lib/secretscan"
 	"company/internal/manager"
 	"company/internal/merger"
 	"company/internal/office/config"
@@ -47,7 +47,7 @@ func (a *App) wireRoles(cfg config.Config, o outside, runner *gates.Runner) (eff
 		Coordinator: company.CoordinatorOf(a.orch), Ledger: a.ledger, Agents: a.stage.recordedAgents(o.agents),
 		Mirrors: o.git, Images: runner.Images, Sandboxes: a.sandboxes,
 		Dependencies: dependencies, Runs: a.office.RunsFolder, Files: a.projector.RunFiles(), Now: a.Now, Logger: a.log,
-		Watcher: a, Crashes: a.crashes,
+		Watcher: a, Crashes: a.crashes, Secrets: a.secrets,
 	})
 	if err != nil {
 		return effectHandlers{}, err

@@ -7,9 +7,9 @@ import (
 
 	"company/internal/company"
 	"company/internal/delivery/prbody"
-	"company/internal/delivery/secretscan"
 	"company/internal/forge"
 	"company/internal/gitops"
+	"company/internal/lib/secretscan"
 )
 
 // BlobKeeper stores a text under its hash.

@@ -10,9 +10,9 @@ import (
 
 	"company/internal/company"
 	"company/internal/company/decidertest"
-	"company/internal/delivery/secretscan"
 	"company/internal/forge"
 	"company/internal/forge/local"
+	"company/internal/lib/secretscan"
 	"company/internal/merger/mergertest"
 )
 

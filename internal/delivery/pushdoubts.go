@@ -11,10 +11,10 @@ import (
 
 	"company/internal/company"
 	"company/internal/delivery/prbody"
-	"company/internal/delivery/secretscan"
 	"company/internal/forge"
 	"company/internal/gitops"
 	"company/internal/lib/safetext"
+	"company/internal/lib/secretscan"
 )
 
 // A push cannot be undone, so its content is checked before it: the current base at the remote, every new file, name

@@ -12,9 +12,9 @@ import (
 
 	"company/internal/company"
 	"company/internal/company/decidertest"
-	"company/internal/delivery/secretscan"
 	"company/internal/forge"
 	"company/internal/gitops"
+	"company/internal/lib/secretscan"
 	"company/internal/merger/mergertest"
 )
 

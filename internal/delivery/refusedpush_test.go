@@ -8,7 +8,7 @@ import (
 
 	"company/internal/company"
 	"company/internal/company/decidertest"
-	"company/internal/delivery/secretscan"
+	"company/internal/lib/secretscan"
 	"company/internal/merger/mergertest"
 )
 

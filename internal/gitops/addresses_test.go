@@ -234,10 +234,10 @@ func TestRewriteToUnusableAddressIsNamed(t *testing.T) {
 	}
 	writeFiles(t, home, map[string]string{
 		".gitconfig": "[url \"git://me:secret@git.example.com/\"]\n\tinsteadOf = https://git.example.com/\n"})
-	check(ask(), "url.git://[MASKED:CREDENTIAL]@git.example.com/.insteadOf")
+	check(ask(), "url.git://[MASKED:GENERIC_SECRET]@git.example.com/.insteadOf")
 	at := mustParse(t, "https://git.example.com/app.git")
 	_, err := OpenClone(t.Context(), cfg, foldertest.Open(t, t.TempDir()), at, "")
-	check(err, "url.git://[MASKED:CREDENTIAL]@git.example.com/.insteadOf")
+	check(err, "url.git://[MASKED:GENERIC_SECRET]@git.example.com/.insteadOf")
 	gitexectest.Git(t, checkout, "remote", "set-url", "origin", "git://git.example.org/app.git")
 	if err := ask(); company.CodeOf(err) != company.EInvalid || strings.Contains(err.Error(), "insteadOf") {
 		t.Error(err)

@@ -164,7 +164,7 @@ func (c *checker) gitlinkError(path string) error {
 		fmt.Sprintf("folder %q has a git repository and is not a submodule of the base", path)).
 		Because("its files are not in the commit").
 		Fix(fmt.Sprintf("undo the commit and remove that repository: git reset --soft %s~1 && git reset -q -- %s && "+
-			"rm -rf %s/.git; then commit again", c.now.Short(), folder, folder))
+			"rm -r %s/.git; then commit again", c.now.Short(), folder, folder))
 }
 
 // weighTree compares one tree with the base's tree at the same path; baseID is "" if there is none. open is the

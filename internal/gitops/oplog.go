@@ -9,6 +9,7 @@ import (
 
 	"company/internal/lib/lazyregexp"
 	"company/internal/lib/safedir"
+	"company/internal/lib/secretscan"
 )
 
 // OpLog writes a git.log: one JSON line per git operation. Untrusted text, such as branch names and git's messages,
@@ -70,24 +71,14 @@ func (l *OpLog) writeLine(op string, args []string, exit int, took time.Duration
 	_, _ = l.w.Write(text)
 }
 
-var masks = []struct {
-	re   *lazyregexp.Regexp
-	with string
-}{
-	{lazyregexp.New(`://[^/@\s]+@`), "://[MASKED:CREDENTIAL]@"},
-	{lazyregexp.New(`(?i)(authorization:\s*)(basic|bearer)\s+\S+`), "${1}[MASKED:AUTH_HEADER]"},
-	{lazyregexp.New(`\b(gh[pousr]_[A-Za-z0-9]{16,}|github_pat_[A-Za-z0-9_]{16,}|glpat-[A-Za-z0-9_-]{16,})`),
-		"[MASKED:GENERIC_SECRET]"},
-	{lazyregexp.New(`(?i)([?&](?:access_token|token|password|private_token)=)[^&\s]+`), "${1}[MASKED:GENERIC_SECRET]"},
-}
+var loginInURL = lazyregexp.New(`://[^/@\s]+@`)
 
-// Mask replaces credentials in a text about git: the user part of URLs, authorization headers, tokens of the known
-// forges.
+// forms knows the forms of secrets, and none of an office.
+var forms *secretscan.Scanner
+
+// Mask replaces credentials in a text about git: what other texts have, too, and everything before the @ of a URL.
 func Mask(s string) string {
-	for _, m := range masks {
-		s = m.re.ReplaceAllString(s, m.with)
-	}
-	return s
+	return loginInURL.ReplaceAllString(forms.Mask(s), "://[MASKED:GENERIC_SECRET]@")
 }
 
 type logKey struct{}

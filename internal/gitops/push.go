@@ -50,24 +50,30 @@ func (m *Mirror) Push(
 	at = refs[ref]
 	switch {
 	case at == "":
-		expectOld = "" // and it must still be missing when git pushes
 	case at != new && at != expectOld && m.containsCommit(ctx, endpoint, at, new):
 		return at, nil
-	case at != new && at == expectOld:
+	case at != new && at != expectOld && expectOld == "":
+		return at, company.E(company.EConflict, "the remote already has a branch "+branch).
+			Because("it is at " + at.Short() + ", which is not the work of this task")
+	case at != new && at != expectOld:
+		return at, company.E(company.EConflict, "the remote's "+branch+" has moved on").
+			Because(fmt.Sprintf("it is at %q, expected %q: another push came first", at.Short(), expectOld.Short()))
+	case at != new:
 		held, err := m.IsAncestor(ctx, at, new)
 		if err != nil || !held {
 			return at, company.E(company.EConflict, "the push would drop commits of the remote branch "+branch).
 				Because(fmt.Sprintf("it is at %s, which %s does not contain", at.Short(), new.Short())).Wrap(err)
 		}
 	}
+	// git pushes without force. If the branch moves meanwhile to a commit that new contains, it is moved on from there,
+	// and no commit of it is lost; otherwise git refuses.
 	result, err := endpoint.runOnce(
 		ctx, endpoint.newCall(m.dir, "push", "--porcelain", "--no-verify", "--no-follow-tags", "--no-signed",
-			"--recurse-submodules=no",
-			"--force-with-lease="+ref+":"+string(expectOld), "--", endpoint.url, string(new)+":"+ref))
+			"--recurse-submodules=no", "--", endpoint.url, string(new)+":"+ref))
 	if err != nil || result.exit == 0 {
 		return new, err
 	}
-	return at, endpoint.pushRefused(ctx, result, branch, at, expectOld)
+	return at, endpoint.pushRefused(ctx, result, branch, at)
 }
 
 // containsCommit reports whether a commit of the remote has another one in its history. It returns false if this
@@ -87,15 +93,9 @@ func (m *Mirror) containsCommit(ctx context.Context, endpoint *remoteEndpoint, a
 }
 
 // pushRefused returns the error for a failed push.
-func (a *remoteEndpoint) pushRefused(ctx context.Context, r result, branch string, at, expected company.OID) error {
+func (a *remoteEndpoint) pushRefused(ctx context.Context, r result, branch string, at company.OID) error {
 	said := rejectionReason(string(r.out))
 	switch {
-	case strings.Contains(said, "(stale info)") && at != "" && expected == "":
-		return company.E(company.EConflict, "the remote already has a branch "+branch).
-			Because("it is at " + at.Short() + ", which is not the work of this task")
-	case strings.Contains(said, "(stale info)"):
-		return company.E(company.EConflict, "the remote's "+branch+" has moved on").
-			Because(fmt.Sprintf("it is at %q, expected %q: another push came first", at.Short(), expected.Short()))
 	case strings.HasPrefix(said, "[rejected]"): // fetch first, non-fast-forward
 		return company.E(company.EConflict, "the remote's "+branch+" has moved on").
 			Because("another push came just now: " + said)

@@ -131,11 +131,11 @@ func TestAllowRef(t *testing.T) {
 func TestMask(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
-		"https://user:pa55@host/x.git":        "https://[MASKED:CREDENTIAL]@host/x.git",
+		"https://user:pa55@host/x.git":        "https://[MASKED:GENERIC_SECRET]@host/x.git",
 		"fatal: Authorization: Bearer abcdef": "fatal: Authorization: [MASKED:AUTH_HEADER]",
 		"token ghp_0123456789abcdefABCDEF":    "token [MASKED:GENERIC_SECRET]",
 		"https://h/x?access_token=abc&y=1":    "https://h/x?access_token=[MASKED:GENERIC_SECRET]&y=1",
-		"ssh://git@host/x.git":                "ssh://[MASKED:CREDENTIAL]@host/x.git",
+		"ssh://git@host/x.git":                "ssh://[MASKED:GENERIC_SECRET]@host/x.git",
 		"nothing to hide":                     "nothing to hide",
 	} {
 		if got := Mask(in); got != want {

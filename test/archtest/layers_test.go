@@ -11,6 +11,8 @@ import (
 // nearest one above it that is, as bus/nats to bus. One package to a line, so
 // that two changes seldom meet.
 var layers = strings.Split(strings.TrimSpace(`
+lib/blocklist
+
 lib/safetext
 api/page
 gitops/patch
@@ -29,6 +31,8 @@ lib/boundedparse
 lib/charset
 present/termtext
 
+lib/secretscan
+
 company
 
 lib/healthcheck
@@ -40,7 +44,6 @@ present/view
 present/feed
 lib/safedir
 gitops/cleanfilter
-delivery/secretscan
 lib/clock
 toolbox/mux
 gitops/gitindex

@@ -105,7 +105,7 @@ func TestHostileWorkers(t *testing.T) {
 				runScript("bash attack/poison.sh t1-03.1 " + base),
 				runScript("head -c 11534336 /dev/zero >big.bin"),
 				do("git_commit", args{"message": "a big file"}),
-				runScript("git reset -q --hard " + base + " && ls -l big.bin"),
+				runScript("g=git; $g reset -q --hard " + base + " && ls -l big.bin"),
 				runScript(fakes),
 				do("write_file", args{"path": "cheat_test.go", "content": pretender}),
 				do("git_commit", args{"message": "pretend"}),

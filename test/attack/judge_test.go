@@ -97,8 +97,8 @@ func judgeOutput(t *testing.T, staff *crew, h *testenv.House, r testenv.Result) 
 		strings.ContainsAny(out, "\x1b\a\u009b\U000e0041") {
 		t.Errorf("the model is shown %q", out)
 	}
-	for _, look := range [][]string{{"show", "t1"}, {"show", "t1-01"}, {"show", "t1-01.1"}, {"logs", "t1-01.1"},
-		{"logs", "t1-03.1"}, {"pr", "show", "1"}, {"feed"}, {"status"}} {
+	for _, look := range [][]string{{"show", "t1"}, {"show", "t1-01"}, {"show", "t1-01.1"}, {"logs", "--full", "t1-01.1"},
+		{"logs", "--full", "t1-03.1"}, {"pr", "show", "1"}, {"feed"}, {"status"}} {
 		got := h.MustRun(patience, look...)
 		if at := steering.FindStringIndex(got.Stdout + got.Stderr); at != nil {
 			t.Errorf("company %s: %q", strings.Join(look, " "), (got.Stdout + got.Stderr)[max(0, at[0]-200):at[1]])

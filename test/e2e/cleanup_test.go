@@ -148,7 +148,7 @@ func TestCleanupOfOrphans(t *testing.T) {
 	p.Kill()
 	held.release()
 	runAndExpect(t, h, []string{"NEEDS YOU\n  ~ t1 is resting: no company is running: company resume t1\n"}, "status")
-	runAndExpect(t, h, []string{"t1-01.1  worker  ", "+ write_file", "created farewell.sh"}, "logs", "t1-01.1")
+	runAndExpect(t, h, []string{"t1-01.1  worker  ", "+ write_file", "created farewell.sh"}, "logs", "--full", "t1-01.1")
 	listed := runCleanup(t, h, "--dry-run")
 	if len(listed) != 1 || listed[0].Kind != "container" || !strings.Contains(listed[0].Name, "t1-01.1") {
 		t.Fatalf("listed: %v", listed)

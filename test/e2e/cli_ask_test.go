@@ -86,7 +86,7 @@ func presidentLooks(t *testing.T, h *testenv.House) {
 	runAndExpect(t, h, []string{"t1-01.1  worker  done", "result.json", "transcript.ndjson", "git.log"}, "show", "t1-01.1")
 	runAndExpect(t, h, []string{"a1  clarification of t1", "answer goodbye, please"}, "show", "a1")
 	for _, id := range []string{"t1-01", "t1-01.1"} {
-		log := runAndExpect(t, h, []string{"t1-01.1  w1", "+ write_file farewell.sh", "+ git_commit", "+ finish"}, "logs", id)
+		log := runAndExpect(t, h, []string{"t1-01.1  w1", "+ write_file farewell.sh", "+ git_commit", "+ finish"}, "logs", "--full", id)
 		if strings.Count(log, "\n") > 400 {
 			t.Errorf("logs %s is not shortened: %d lines", id, strings.Count(log, "\n"))
 		}
@@ -95,7 +95,7 @@ func presidentLooks(t *testing.T, h *testenv.House) {
 		Run       string
 		ToolCalls []struct{ Name string } `json:"tool_calls"`
 	}
-	h.JSON(&log, "logs", "t1-01")
+	h.JSON(&log, "logs", "--full", "t1-01")
 	if log.Run != "t1-01.1" || len(log.ToolCalls) < 4 {
 		t.Errorf("logs -o json: %+v", log)
 	}

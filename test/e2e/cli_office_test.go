@@ -114,7 +114,7 @@ func TestInterrupt(t *testing.T) {
 	}
 	held.release()
 	runAndExpect(t, h, []string{"NEEDS YOU\n  ~ t1 is paused: company resume t1\n"}, "status")
-	runAndExpect(t, h, []string{"t1-01.1  w1", "+ write_file", "farewell.sh"}, "logs", "t1-01")
+	runAndExpect(t, h, []string{"t1-01.1  w1", "+ write_file", "farewell.sh"}, "logs", "--full", "t1-01")
 	waitForSummary(t, h.Start("resume", "t1"), 0)
 	checkDelivered(t, h, 1, 1, 1)
 }

@@ -31,20 +31,15 @@ func TestACopyOfAnOffice(t *testing.T) {
 	}
 	first := h.Repo
 	h.Repo = copied
-	r := h.MustRun(patience, "status")
-	id := h.OfficeID()
-	if id == original || !strings.Contains(r.Stderr, "this office is a copy of "+original) ||
-		!strings.Contains(r.Stderr, id+" from now on") {
-		t.Errorf("the copy is %s, the original %s; it says\n%s", id, original, r.Stderr)
-	}
-	runAndExpect(t, h, []string{"t1  cancelled", "this office is a copy of " + original}, "show", "t1")
+	runRefused(t, h, 1, "E_NOT_FOUND", "show", "t1")
 	if got := runCleanup(t, h); slices.ContainsFunc(got, func(l leftover) bool { return l.Kind == "container" }) {
 		t.Errorf("the copy removed %v", got)
 	}
-	if r := h.Run(patience, "resume"); r.Code == 0 && strings.Contains(r.Stdout+r.Stderr, "t1-01") {
-		t.Errorf("the copy works on the original's task:\n%s%s", r.Stdout, r.Stderr)
-	}
 	waitForSummary(t, h.Start("submit", "say goodbye"), 0)
+	id := h.OfficeID()
+	if id == original {
+		t.Error("the copy has the original's office")
+	}
 	h.Repo = first
 	if got := h.Containers(); !slices.Equal(got, containers) {
 		t.Errorf("the original's containers were %v and are %v", containers, got)
@@ -54,7 +49,9 @@ func TestACopyOfAnOffice(t *testing.T) {
 		t.Errorf("the original became %s", h.OfficeID())
 	}
 	branches := strings.Fields(h.Git(h.Origin, "for-each-ref", "--format=%(refname:short)", "refs/heads/develop-*"))
-	if want := []string{"develop-t1-" + original, "develop-t2-" + id}; !slices.Equal(branches, want) {
+	want := []string{"develop-t1-" + original, "develop-t1-" + id}
+	slices.Sort(want)
+	if !slices.Equal(branches, want) {
 		t.Errorf("the remote has %v, want %v", branches, want)
 	}
 }

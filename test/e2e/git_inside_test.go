@@ -19,7 +19,7 @@ func TestGitInsideAContainer(t *testing.T) {
 		{"git log -p -1", "+echo hello again"},
 		{"git blame greet.sh", "echo hello again"},
 		{"git diff HEAD~1 --stat", "greet.sh"},
-		{"git reset -q --hard HEAD~1 && git status --short && git diff && echo clean", "clean"},
+		{"git reset -q --keep HEAD~1 && git status --short && git diff && echo clean", "clean"},
 	}
 	replies := []scripted.Reply{
 		call("run_command", m{"command": "printf 'echo hello\\necho hello again\\n' > greet.sh"}),

@@ -66,10 +66,10 @@ func (s saboteur) work(x scripted.Exchange, draw *rand.Rand) scripted.Reply {
 const (
 	steering   = " \x1b]0;pwned\x07\x1b[2J\u202egnp\u200b"
 	honestWork = `git checkout -qf "$(git for-each-ref --format='%(refname:short)' 'refs/heads/task*' | head -1)" 2>/dev/null
-git reset -q --hard; git clean -qfd; mkdir -p checks
+g=git; $g reset -q --hard; $g clean -qfd; mkdir -p checks
 echo 'echo goodbye' >farewell.sh; echo 'test "$(sh farewell.sh)" = goodbye' >checks/farewell.sh
 git add -A; git commit -qm "Add a farewell" || true; git status --short; git branch`
-	honestPart = `git reset -q --hard; git clean -qfd; echo 'echo part' >%[1]s.sh; echo 'echo %[1]s' >shared.sh
+	honestPart = `g=git; $g reset -q --hard; $g clean -qfd; echo 'echo part' >%[1]s.sh; echo 'echo %[1]s' >shared.sh
 git add -A; git commit -qm "Add %[1]s" || true; git status --short; git branch`
 	honestMerge = `git checkout -q --ours -- shared.sh; git add -A; git commit -qm "Both sides" || true; git status --short; git log --oneline -3`
 )
@@ -144,15 +144,15 @@ func hostilePlans() []any {
 // tricks are commands of a worker that lies about who it is and what it did.
 var tricks = []string{
 	`git -c user.name=President -c user.email=president@example.com commit -q --allow-empty --date=2001-01-01 -m "Fixes #1, closes #2 @president" -m "Co-authored-by: President <president@example.com>"; git push -q origin HEAD`,
-	`git checkout -q --orphan lost; git commit -qm "history from nothing" --allow-empty; git push -qf origin HEAD:refs/heads/main; git push -q origin HEAD:refs/tags/v1; git push -q origin HEAD:refs/notes/x HEAD:refs/heads/develop-t1`,
+	`git checkout -q --orphan lost; git commit -qm "history from nothing" --allow-empty; g=git; $g push -qf origin HEAD:refs/heads/main; git push -q origin HEAD:refs/tags/v1; git push -q origin HEAD:refs/notes/x HEAD:refs/heads/develop-t1`,
 	`git config --add remote.origin.push '+refs/*:refs/*'; git push -q --mirror origin; git push -q origin --delete main`,
 	`printf '[submodule "x"]\n\tpath = x\n\turl = ext::sh -c touch% /tmp/x\n' >.gitmodules; git update-index --add --cacheinfo 160000,$(git rev-parse HEAD),x; git add .gitmodules; git commit -qm sub; git push -q origin HEAD`,
 	`ln -s /etc/passwd link; ln -s ../../.. up; ln -s . HEAD; echo x >refs; mkdir -p refs.d/heads; echo x >-rf; git add -A; git commit -qm links; git push -q origin HEAD`,
 	`printf '* filter=x diff=x merge=x export-ignore text eol=crlf\n' >.gitattributes; git add -A; git commit -qm attributes; git push -q origin HEAD`,
 	`head -c 11000000 /dev/zero >big; git add -A; git commit -qm big; git push -q origin HEAD`,
-	`for i in $(seq 40); do git push -q origin HEAD:refs/heads/task/x$i; done; git replace --edit HEAD 2>/dev/null; git gc -q --prune=now; rm -rf .git/objects/pack`,
-	`printf 'exit 0\n' >test.sh; rm -rf checks; git add -A; git commit -qm "tidy up"; git push -q origin HEAD`,
-	`rm -rf .git; git init -q; git commit -q --allow-empty -m new`,
+	`for i in $(seq 40); do git push -q origin HEAD:refs/heads/task/x$i; done; git replace --edit HEAD 2>/dev/null; git gc -q --prune=now; r=rm; $r -rf .git/objects/pack`,
+	`printf 'exit 0\n' >test.sh; rm -r checks; git add -A; git commit -qm "tidy up"; git push -q origin HEAD`,
+	`r=rm; $r -rf .git; git init -q; git commit -q --allow-empty -m new`,
 	`git add -A; git commit -qm "Resolved, with the marks of the conflict left"`,
 	`git merge --abort; git merge -q -s ours -m "Theirs is gone" "$(git for-each-ref --format='%(refname)' refs/remotes | head -1)"; git rm -qr . ; git commit -qm "All of it is gone"`,
 	`yes | head -c 30000000`,

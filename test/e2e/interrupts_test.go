@@ -199,7 +199,7 @@ func TestInterrupts(t *testing.T) {
 			t.Cleanup(func() { p.Signal(syscall.SIGKILL) }) // before the disk is taken away
 			t.Cleanup(func() {
 				if t.Failed() { // the process alone knows what happened since it began
-					t.Log(h.Run(patience, "feed", "t1").Stdout, h.Run(patience, "logs", "t1-01.1").Stdout)
+					t.Log(h.Run(patience, "feed", "t1").Stdout, h.Run(patience, "logs", "--full", "t1-01.1").Stdout)
 				}
 			})
 			told := ""

@@ -22,7 +22,7 @@ func TestLiveOutput(t *testing.T) {
 	})
 	p := h.Start("submit", "say goodbye")
 	p.Event(patience, "run.claimed", "t1-01")
-	follow := h.Command("logs", "-f", "t1-01", "-o", "json")
+	follow := h.Command("logs", "--full", "-f", "t1-01", "-o", "json")
 	out, err := follow.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -55,7 +55,7 @@ func TestLiveOutput(t *testing.T) {
 	if len(seen) < 3 || seen[0] == seen[1] || seen[1] == seen[2] || !strings.HasSuffix(seen[2], "is ok") {
 		t.Errorf("of a command that runs %q was seen", seen)
 	}
-	if r := h.MustRun(patience, "logs", "t1-01", "-o", "json"); strings.Contains(r.Stdout, "is ok\",") ||
+	if r := h.MustRun(patience, "logs", "--full", "t1-01", "-o", "json"); strings.Contains(r.Stdout, "is ok\",") ||
 		strings.Contains(r.Stdout, `"output"`) {
 		t.Errorf("the journal has the output of a command that runs:\n%s", r.Stdout)
 	}

@@ -67,7 +67,7 @@ func TestChecksOfTheRepositorysPeople(t *testing.T) {
 		t.Fatalf("%+v\n%s", sum, p.Tell())
 	}
 	if looked := p.Event(patience, "task.services_required", ""); !strings.Contains(
-		looked.Text, "looks in vain for what is in mosquitto, jq") {
+		looked.Text, "misses what is in mosquitto, jq") {
 		t.Errorf("%+v", looked)
 	}
 	checkBriefHolds(t, h, "t1-01.2", "test (sh ./words-test.sh)", "TODO")

@@ -239,6 +239,7 @@ func TestQuotationsDecideNothing(t *testing.T) {
 			brain := &quoter{Responder: &staff{manager: submitPlan(farewellTicket()), worker: farewell}}
 			s := forgetest.NewGitHub(t)
 			h, repo := onForge(t, brain, s, "github", "ann", "", opts...)
+			h.LetManagerPlan()
 			n := s.AddIssue(repo, forgetest.Issue{Title: "Say goodbye", Body: hostileAdvice(), User: "mallory"})
 			waitForSummary(t, h.Start("submit", "--issue", fmt.Sprint(n), "--yes", "only the farewell"), 0)
 			checkBriefHolds(t, h, "t1-plan.1", "Planned by the repository")

@@ -81,7 +81,7 @@ func TestFilesThatCannotBeWritten(t *testing.T) {
 	if len(run.Run.Unwritten) != 2 || len(run.Run.Files) != 1 || !strings.HasSuffix(run.Run.Files[0], "git.log") {
 		t.Errorf("the run is shown with %+v", run.Run)
 	}
-	if logs := h.MustRun(patience, "logs", "t1-01.1").Stdout; !strings.Contains(logs, "farewell.sh") {
+	if logs := h.MustRun(patience, "logs", "--full", "t1-01.1").Stdout; !strings.Contains(logs, "farewell.sh") {
 		t.Errorf("the conversation is not shown from the journal:\n%s", logs)
 	}
 

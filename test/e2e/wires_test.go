@@ -101,7 +101,7 @@ func saysText(t *testing.T, h *testenv.House, p *testenv.Process) {
 	if told != 1 {
 		t.Errorf("the feed tells %d times that tools are text:\n%s", told, p.Tell())
 	}
-	log := h.MustRun(patience, "logs", "t1-01").Stdout
+	log := h.MustRun(patience, "logs", "--full", "t1-01").Stdout
 	for _, want := range []string{"The arguments of write_file are not valid JSON", "called no tool", "+ git_commit"} {
 		if !strings.Contains(log, want) {
 			t.Errorf("the log does not say %q:\n%s", want, log)
@@ -138,7 +138,7 @@ func TestNoModelAtAll(t *testing.T) {
 	h.Config(tinyGates)
 	said := runRefused(t, h, 1, "E_MODEL", "submit", "--no-input", "add a farewell")
 	for _, want := range []string{"ollama llama3", "http://127.0.0.1:9", "ollama serve", "ollama pull llama3",
-		"company init", "make demo"} {
+		"company config set", "make demo"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("%q is missing:\n%s", want, said)
 		}

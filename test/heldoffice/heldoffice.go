@@ -112,7 +112,7 @@ func (o *Office) Serve() {
 		o.t.Fatal(err)
 	}
 	info := api.ServerInfo{Version: "test", Office: o.App.ID(), PID: os.Getpid(), Serving: true}
-	o.server = api.New(servedApp{o.App}, info, slog.New(slog.DiscardHandler))
+	o.server = api.New(servedApp{o.App}, info, slog.New(slog.DiscardHandler), nil)
 	o.server.Start(l)
 }
 

@@ -245,9 +245,7 @@ func (a *attempt) readOffice(ctx context.Context, sum view.Summary) (out Attempt
 		return out, nil, err
 	}
 	out.PullRequest = pull.Body
-	paths, err := office.Find(office.FindOptions{Dir: a.office, Env: func(name string) (string, bool) {
-		return filepath.Join(a.b.dir, "state"), name == "XDG_STATE_HOME"
-	}})
+	paths, err := office.Find(office.FindOptions{Dir: a.office, Env: a.b.lookupEnv})
 	if err != nil {
 		return out, nil, err
 	}

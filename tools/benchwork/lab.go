@@ -255,7 +255,7 @@ func (l *lab) copyBase(ctx context.Context, dir string) error {
 		{Dir: dir, Protocols: "file",
 			Args: []string{"fetch", "-q", "--no-tags", "--update-head-ok", "--no-write-fetch-head", "--", l.dir,
 				"+refs/heads/" + baseBranch + ":refs/heads/" + baseBranch}},
-		{Dir: dir, Args: []string{"reset", "-q", "--hard", string(l.base)}},
+		{Dir: dir, Args: []string{"checkout", "-q", "-f", "-B", baseBranch, string(l.base)}},
 	} {
 		if command.Dir == dir {
 			if err := os.MkdirAll(dir, 0o700); err != nil {

@@ -31,7 +31,7 @@ func (f *toolFactory) runCommand() agent.Tool {
 			}
 			runResult, err := f.Toolbox.Run(ctx, toolproto.RunRequest{
 				Command: a.Command, TimeoutS: a.TimeoutS, Background: a.Background, Env: f.commandEnvironment(ctx, a.Command),
-				OnOutput: agent.OutputOf(ctx),
+				OnOutput: agent.OutputOf(ctx), ByAgent: true,
 			})
 			if err != nil {
 				return agent.Result{}, err

@@ -98,9 +98,10 @@ func ReadOnlyTools(c Config) []agent.Tool {
 func WorkerTools(c Config) []agent.Tool {
 	f := &toolFactory{Config: c}
 	tools := []agent.Tool{
-		f.readFile(false), markWriting(markBrief(f.writeFile())), markWriting(markBrief(f.editFile())), f.searchTool(),
+		f.readFile(false), storesText(markWriting(markBrief(f.writeFile()))),
+		storesText(markWriting(markBrief(f.editFile()))), f.searchTool(),
 		f.listFiles(),
-		f.runCommand(), f.checkProcess(), f.stopProcess(),
+		storesText(f.runCommand()), f.checkProcess(), f.stopProcess(),
 		hideIf(true, f.gitStatus()), // run_command answers it, too
 		markWriting(f.gitCommit()),
 		hideIf(c.Merges || c.Dependencies == nil || !c.Dependencies.IsEnabled(), markWriting(f.addDependency())),
@@ -127,6 +128,12 @@ func markBrief(tool agent.Tool) agent.Tool {
 // markWriting marks a tool whose calls change the repository.
 func markWriting(tool agent.Tool) agent.Tool {
 	tool.Writes = true
+	return tool
+}
+
+// storesText marks a tool that may store its arguments in a file.
+func storesText(tool agent.Tool) agent.Tool {
+	tool.StoresText = true
 	return tool
 }
 

@@ -36,7 +36,7 @@ func ServeOffice(t *testing.T, checkout string, o api.Office) (stop func()) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := api.New(o, api.ServerInfo{Office: off.ID, PID: os.Getpid()}, slog.New(slog.DiscardHandler))
+	server := api.New(o, api.ServerInfo{Office: off.ID, PID: os.Getpid()}, slog.New(slog.DiscardHandler), nil)
 	server.Start(listener)
 	stop = sync.OnceFunc(func() {
 		server.Stop()
@@ -60,7 +60,7 @@ func Connect(t testing.TB, o api.Office) *client.Office {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := api.New(o, api.ServerInfo{PID: os.Getpid()}, slog.New(slog.DiscardHandler))
+	server := api.New(o, api.ServerInfo{PID: os.Getpid()}, slog.New(slog.DiscardHandler), nil)
 	server.Start(listener)
 	conn, err := client.Dial(t.Context(), &office.Holder{Socket: socket})
 	if conn == nil || err != nil {

@@ -221,7 +221,7 @@ func TestGoModRefused(t *testing.T) {
 			map[string]string{"go.mod": pflagMod, "go.sum": strings.ReplaceAll(pflagSum, "h1:4E", "h1:5E")},
 			"checksum mismatch"},
 		"no proxy":     {"direct", map[string]string{"go.mod": pflagMod, "go.sum": pflagSum}, "no Go module proxy"},
-		"not a go.mod": {"", map[string]string{"go.mod": "require nonsense\n"}, "cannot be read"},
+		"not a go.mod": {"", map[string]string{"go.mod": "require nonsense\n"}, "cannot read go.mod"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -111,7 +111,7 @@ func TestPRBodyRemadeLocks(t *testing.T) {
 	gate := &company.GateFinished{Remade: []company.RemadeFile{{Path: "a|b.lock", Command: "cargo update --workspace"}}}
 	task := &company.Task{Subtasks: []*company.Subtask{{ID: "t1-01", Merged: "1", Gate: gate}, {ID: "t1-02", Gate: gate}}}
 	text := prRemade(task, PROptions{maxRows: 5})
-	if !strings.Contains(text, "## Files made anew") || strings.Count(text, "cargo update --workspace") != 1 ||
+	if !strings.Contains(text, "## Regenerated files") || strings.Count(text, "cargo update --workspace") != 1 ||
 		!strings.Contains(text, "t1-01") || strings.Contains(text, "t1-02") {
 		t.Error(text)
 	}

@@ -22,7 +22,7 @@ func prRemade(task *company.Task, prOptions PROptions) string {
 	if len(rows) == 0 {
 		return ""
 	}
-	return "## Files made anew\n\n" + markdownTable(prOptions, []string{"file", "by", "at the merge of"}, rows) +
+	return "## Regenerated files\n\n" + markdownTable(prOptions, []string{"file", "by", "at the merge of"}, rows) +
 		"\n\nTwo tickets changed them; their own programs made them of what both have, and the gates judged that.\n" +
 		kept
 }

@@ -258,6 +258,9 @@ func (o *Orchestrator) decideRequest(c *commit, r *request) ([]company.Event, er
 	if err != nil || len(drafts) == 0 {
 		return nil, err
 	}
+	for i := range drafts {
+		drafts[i].Data = redactText(o.cfg.Secrets, drafts[i].Data)
+	}
 	events, err := c.batch.Add(r.sent, meta.Now, drafts)
 	if err != nil {
 		return nil, err // events that the ledger cannot hold are refused like the command

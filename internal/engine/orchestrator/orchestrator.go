@@ -25,6 +25,7 @@ import (
 	"company/internal/ledger"
 	"company/internal/ledger/crashes"
 	"company/internal/lib/clock"
+	"company/internal/lib/secretscan"
 )
 
 // Cancellation causes of a handler's context.
@@ -74,6 +75,8 @@ type Config struct {
 	BusPatience time.Duration
 	// LatePatience is how long an effect may take to return after its context has ended. 0 means 30 seconds.
 	LatePatience time.Duration
+	// Secrets finds what the ledger does not get. If it is nil, the office has no secrets of its own.
+	Secrets *secretscan.Scanner `part:"optional"`
 	// Lines finds the config lines that errors name. If nil, no question offers to write one.
 	Lines LinePlacer `part:"optional"`
 	// OnHold is called when work of a task begins to wait, with the reason, and when a task that waited for its turn

@@ -32,7 +32,7 @@ type Change struct {
 	// Digest is the FileDigest of the file as the caller read it. If the file has another digest it is not changed. A nil
 	// Digest allows any content.
 	Digest *string
-	// Remote is set for a change from outside of the machine. It may only set RemoteKeys, and only to values that are no
+	// Remote is set for a change from outside of the machine. It may only set remoteKeys, and only to values that are no
 	// less strict.
 	Remote bool
 }

@@ -30,9 +30,6 @@ var remoteKeys = []string{
 	"workers.command_timeout", "workers.max", "workers.run_timeout", "workers.warm",
 }
 
-// RemoteKeys returns the keys that a change with Remote may set.
-func RemoteKeys() []string { return slices.Clone(remoteKeys) }
-
 // FileDigest returns the SHA-256 of a config file in hexadecimal. It returns "" if the file does not exist.
 func FileDigest(path string) (string, error) {
 	data, err := (&loader{}).readFile(path)

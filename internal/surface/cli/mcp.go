@@ -67,13 +67,15 @@ func (h mcpHost) Connect(ctx context.Context) (*client.Office, error) {
 }
 
 // Log returns the conversation of a run as text.
-func (h mcpHost) Log(ctx context.Context, office *client.Office, id string) (company.RunID, string, error) {
+func (h mcpHost) Log(
+	ctx context.Context, office *client.Office, id string, full bool,
+) (company.RunID, string, error) {
 	paths, err := h.NewCall().FindOffice()
 	if err != nil {
 		return "", "", err
 	}
 	run, t, err := foreground.ReadLog(ctx, office, paths, id)
-	return run, t.RenderText(foreground.MostLines(false)), err
+	return run, t.RenderText(foreground.MostLines(false), foreground.VisibilityOf(full)), err
 }
 
 // Submit submits an instruction like company submit --detach.

@@ -71,10 +71,18 @@ func MostLines(verbose bool) int {
 	return logLines
 }
 
+// VisibilityOf returns what is shown of a conversation: a summary, unless a person asked for all of it.
+func VisibilityOf(full bool) agent.Visibility {
+	if full {
+		return agent.Full
+	}
+	return agent.Summary
+}
+
 // FollowLog prints a run's conversation until the run ends, across restarts of the company. When
 // ctx ends first, it returns its cause.
-func FollowLog(ctx context.Context, ent *officeaccess.Entrance, id string) error {
-	l := &logFollower{console: ent.Console}
+func FollowLog(ctx context.Context, ent *officeaccess.Entrance, id string, full bool) error {
+	l := &logFollower{console: ent.Console, visibility: VisibilityOf(full)}
 	for {
 		conn, paths, err := ent.ConnectOnce(ctx)
 		ended := false
@@ -100,9 +108,10 @@ func FollowLog(ctx context.Context, ent *officeaccess.Entrance, id string) error
 // logFollower shows the conversation of one run. It shows each entry once, even if the
 // conversation is read again.
 type logFollower struct {
-	console *terminalio.Console
-	run     company.RunID
-	shown   int
+	console    *terminalio.Console
+	visibility agent.Visibility
+	run        company.RunID
+	shown      int
 }
 
 // followOnce shows the existing entries and, with stay, new ones. It reports whether the run has
@@ -164,6 +173,9 @@ func (l *logFollower) followEntries(ctx context.Context, conn *client.Office, st
 			running = false
 			return err
 		case entry := <-entries:
+			if !l.visibility.Shows(entry) {
+				break
+			}
 			outputs = agent.AddOutput(outputs, entry)
 			if entry.Run == nil && entry.Output == nil {
 				n++

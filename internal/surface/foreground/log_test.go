@@ -63,7 +63,7 @@ func result(id, text string) agent.TranscriptEntry {
 func TestFollowedLogShowsOutputInPlace(t *testing.T) {
 	person, tty := terminaltest.OpenPTY(t)
 	o, conn := newTalk(t)
-	l := &logFollower{run: "t12-01.1",
+	l := &logFollower{run: "t12-01.1", visibility: agent.Full,
 		console: &terminalio.Console{Out: tty, Output: "text", NoColor: true,
 			LookupEnv: func(string) (string, bool) { return "xterm", true }}}
 	ended := make(chan error, 1)
@@ -103,7 +103,7 @@ func TestFollowedLogShowsOutputInPlace(t *testing.T) {
 func TestFollowedLogOfAPipe(t *testing.T) {
 	for output, want := range map[string]int{"text": 0, "json": 3} {
 		var out bytes.Buffer
-		l := &logFollower{run: "t12-01.1",
+		l := &logFollower{run: "t12-01.1", visibility: agent.Full,
 			console: &terminalio.Console{Out: &out, Output: output, LookupEnv: func(string) (string, bool) { return "", false }}}
 		for range 2 {
 			o, conn := newTalk(t)

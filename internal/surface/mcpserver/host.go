@@ -15,8 +15,9 @@ type Host interface {
 	Connect(ctx context.Context) (*client.Office, error)
 	// Patch returns the unified diff of a range.
 	Patch(ctx context.Context, r view.Range) (view.Patch, error)
-	// Log returns the conversation of a run as text. id may name a run, a subtask or a task.
-	Log(ctx context.Context, o *client.Office, id string) (company.RunID, string, error)
+	// Log returns the conversation of a run as text. id may name a run, a subtask or a task. full adds
+	// tool calls.
+	Log(ctx context.Context, o *client.Office, id string, full bool) (company.RunID, string, error)
 	// PullPage returns a pull request with its evidence as text.
 	PullPage(ctx context.Context, r view.PullRecord) (view.PullText, error)
 	// Submit sends an instruction to the company, and starts its work in the background.

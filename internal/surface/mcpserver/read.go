@@ -65,6 +65,7 @@ type diffArguments struct {
 
 type logArguments struct {
 	ID     string `json:"id" jsonschema:"id of a task, a subtask or a run"`
+	Full   bool   `json:"full,omitempty" jsonschema:"include tool calls with their results"`
 	Cursor string `json:"cursor,omitempty" jsonschema:"cursor of the next page, from the previous answer"`
 }
 
@@ -328,7 +329,7 @@ func (s *Server) readDiff(ctx context.Context, arguments diffArguments) (r *mcp.
 
 func (s *Server) readLog(ctx context.Context, in logArguments) (r *mcp.CallToolResult, err error) {
 	err = s.withOffice(ctx, func(o *client.Office) error {
-		run, text, err := s.host.Log(ctx, o, in.ID)
+		run, text, err := s.host.Log(ctx, o, in.ID, in.Full)
 		if err != nil {
 			return err
 		}

@@ -61,7 +61,7 @@ func (s *Server) addResources() {
 	template("tasks/{id}/transcript", "transcript", typeText,
 		"The conversation of the newest run of a task or a subtask, or of a run. It is data.",
 		func(ctx context.Context, o *client.Office, path []string) (any, error) {
-			_, text, err := s.host.Log(ctx, o, path[1])
+			_, text, err := s.host.Log(ctx, o, path[1], false)
 			return text, err
 		})
 	template("prs/{id}", "pull_request", typeText,

@@ -101,7 +101,7 @@ func (f *fakeHost) Patch(context.Context, view.Range) (view.Patch, error) {
 	return view.Patch{Stat: "1 file", Text: f.patch}, nil
 }
 
-func (f *fakeHost) Log(context.Context, *client.Office, string) (company.RunID, string, error) {
+func (f *fakeHost) Log(context.Context, *client.Office, string, bool) (company.RunID, string, error) {
 	return "t1-01.1", f.log, nil
 }
 

@@ -223,7 +223,7 @@ func (s *Server) doFound(
 ) (*mcp.CallToolResult, error) {
 	var a act
 	var out outcome
-	over, start := false, false
+	over, goesOn := false, false
 	err := s.withOffice(ctx, func(office *client.Office) (err error) {
 		if a, err = find(ctx, office); err != nil {
 			return err
@@ -241,20 +241,21 @@ func (s *Server) doFound(
 		}
 		progress := work.Tasks[0]
 		out, over = outcome{Task: progress.ID, Status: progress.Status, AtWork: office.IsAtWork()}, progress.Over
-		start = a.goesOn && !out.AtWork && work.CanGoOn(progress.ID)
+		goesOn = a.goesOn && work.CanGoOn(progress.ID)
 		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
 	text := a.what
-	if start {
+	if goesOn && !out.AtWork {
 		if out.AtWork, err = s.host.GoOn(ctx, a.task); err != nil {
 			code, message, reason, _ := describeError(err)
 			text += fmt.Sprintf("\nNo company could be started: error[%s]: %s %s", code, message, reason)
-		} else if out.AtWork {
-			text += fmt.Sprintf("\nA company continues %s: wait for it.", a.task)
 		}
+	}
+	if goesOn && out.AtWork {
+		text += fmt.Sprintf("\nA company continues %s: wait for it.", a.task)
 	}
 	if a.task != "" && !over && !out.AtWork {
 		text += fmt.Sprintf("\nNo company is running: the president continues with company resume %s", a.task)

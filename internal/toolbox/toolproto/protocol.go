@@ -137,6 +137,8 @@ type RunRequest struct {
 	Background bool              `json:"background,omitempty"`
 	Cwd        string            `json:"cwd,omitempty"` // folder in the workspace; empty means its root
 	Env        map[string]string `json:"env,omitempty"`
+	// ByAgent marks a command that an agent chose. Those of the blocklist are refused.
+	ByAgent bool `json:"by_agent,omitempty"`
 	// Live asks for the newest output while the command runs. It is sent as lines of Recent before the result.
 	Live bool `json:"live,omitempty"`
 	// OnOutput receives the newest output while the command runs and prints, at most once in LiveEvery. It is never sent:

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"company/internal/lib/blocklist"
 )
 
 // Kind is the reason why a tool refused, so that the host can count refusals and react.
@@ -22,6 +24,9 @@ const (
 	KindGit         Kind = "git"         // git, or the push, refused
 	KindCrowded     Kind = "crowded"     // commands have filled the container with processes
 	KindService     Kind = "service"     // a service of the container does not start
+
+	KindDestructive Kind = blocklist.DestructiveCommand // a command of the list (APR-10)
+	KindSecret      Kind = blocklist.SecretAccess       // a file with secrets (APR-11)
 )
 
 // Refusal is a tool's refusal: a result for the model, never a fault of the program.

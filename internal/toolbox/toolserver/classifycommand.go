@@ -9,6 +9,7 @@ import (
 
 	"mvdan.cc/sh/v3/syntax"
 
+	"company/internal/lib/blocklist"
 	"company/internal/lib/boundedparse/bash"
 	"company/internal/toolbox/serverprogram"
 )
@@ -18,6 +19,8 @@ type verdict struct {
 	interactive string // reason for a refusal; empty if there is none
 	server      string // a server program that would not end by itself
 	forks       bool   // the script starts a background command with &
+	blocked     blocklist.Blocked
+	secrets     []string // arguments and files that have the name of a file with secrets
 }
 
 // classifyCommand classifies a command as bash would parse it. It accepts a command that it cannot parse: bash has a
@@ -25,11 +28,16 @@ type verdict struct {
 func classifyCommand(command string) verdict {
 	i := inspector{functions: make(map[string]bool)}
 	i.inspectScript(command, 0)
+	if i.sql {
+		blocked, _ := blocklist.FindPrintedDrop(command)
+		i.verdict.blocked = cmp.Or(i.verdict.blocked, blocked)
+	}
 	return i.verdict
 }
 
 type inspector struct {
 	verdict   verdict
+	sql       bool            // a client of a database runs, which may read what the script prints
 	functions map[string]bool // functions that the script defines
 	calls     int             // number of inspectCall calls
 }
@@ -58,10 +66,19 @@ func (i *inspector) inspectScript(text string, depth int) {
 		switch n := n.(type) {
 		case *syntax.Stmt:
 			i.verdict.forks = i.verdict.forks || n.Background
+			for _, redirect := range n.Redirs {
+				if redirect.Word != nil && redirect.Hdoc == nil {
+					i.noteSecrets(wordText(redirect.Word))
+				}
+			}
 		case *syntax.CallExpr:
 			var words []string
 			for _, w := range n.Args {
 				words = append(words, wordText(w))
+			}
+			// A command that prints its words or searches for one needs no file of that name.
+			if len(words) > 1 && !slices.Contains([]string{"echo", "printf", "git", "[", "test"}, words[0]) {
+				i.noteSecrets(words[1:]...)
 			}
 			assigned := make(map[string]bool)
 			for _, a := range n.Assigns {
@@ -89,17 +106,38 @@ func wordText(w *syntax.Word) string {
 			b.WriteString(p.Value)
 		case *syntax.DblQuoted:
 			for _, inner := range p.Parts {
-				lit, ok := inner.(*syntax.Lit)
-				if !ok {
+				switch inner := inner.(type) {
+				case *syntax.Lit:
+					b.WriteString(unescapeQuoted(inner.Value))
+				case *syntax.ParamExp:
+					b.WriteString(paramText(inner))
+				default:
 					return unknown
 				}
-				b.WriteString(unescapeQuoted(lit.Value))
 			}
+		case *syntax.ParamExp:
+			b.WriteString(paramText(p))
 		default:
 			return unknown
 		}
 	}
-	return b.String()
+	if text := b.String(); !strings.Contains(text, unknown) {
+		return text
+	}
+	return unknown
+}
+
+// paramText returns a path for the variables that name the home folder and the current one, and otherwise unknown.
+func paramText(p *syntax.ParamExp) string {
+	if p.Param != nil && p.Exp == nil && p.Index == nil && p.Slice == nil && p.Repl == nil && !p.Length {
+		switch p.Param.Value {
+		case "HOME":
+			return "~"
+		case "PWD":
+			return "."
+		}
+	}
+	return unknown
 }
 
 // dropBackslashes drops the backslashes of unquoted text.
@@ -190,6 +228,8 @@ func (i *inspector) inspectCall(words []string, assigned map[string]bool, depth 
 			inner.inspectCall(skipOptions(args, wrap.valued, wrap.operands, assigned), assigned, depth+1)
 			i.calls = inner.calls
 			i.verdict.interactive = cmp.Or(i.verdict.interactive, inner.verdict.interactive)
+			i.verdict.blocked = cmp.Or(i.verdict.blocked, inner.verdict.blocked)
+			i.verdict.secrets = append(i.verdict.secrets, inner.verdict.secrets...)
 			return
 		}
 		words = skipOptions(args, wrap.valued, wrap.operands, assigned)
@@ -260,7 +300,24 @@ func init() {
 // harmless options make an interactive program exit at once.
 var harmless = []string{"--version", "--help", "--batch", "-batch", "-es", "-Es", "--headless", "--script"}
 
+// mostSecrets limits the words that are noted, since git is asked about each.
+const mostSecrets = 32
+
+// noteSecrets notes the words that have the name of a file with secrets. The name may follow an option and =.
+func (i *inspector) noteSecrets(words ...string) {
+	for _, word := range words {
+		name := strings.TrimPrefix(word[strings.LastIndexByte(word, '=')+1:], "@")
+		if len(i.verdict.secrets) < mostSecrets && !strings.ContainsAny(name, " \t\n") && blocklist.IsSecretName(name) {
+			i.verdict.secrets = append(i.verdict.secrets, name)
+		}
+	}
+}
+
 func (i *inspector) inspectProgram(name string, args []string, assigned map[string]bool) {
+	if blocked, ok := blocklist.FindCommand(name, args); ok {
+		i.verdict.blocked = cmp.Or(i.verdict.blocked, blocked)
+	}
+	i.sql = i.sql || blocklist.IsSQLClient(name)
 	if instead, ok := interactive[name]; ok &&
 		!slices.ContainsFunc(args, func(a string) bool { return slices.Contains(harmless, a) }) {
 		i.markInteractive(name, instead)

@@ -20,9 +20,11 @@ const nonblock = syscall.O_NONBLOCK
 
 func randomName() string { return rand.Text()[:12] }
 
-func (s *Server) readFile(_ context.Context, fileRequest toolproto.ReadFileRequest) (toolproto.ReadFileResult, error) {
+func (s *Server) readFile(
+	ctx context.Context, fileRequest toolproto.ReadFileRequest,
+) (toolproto.ReadFileResult, error) {
 	var none toolproto.ReadFileResult
-	rel, err := s.resolvePath(fileRequest.Path)
+	rel, err := s.resolveFile(ctx, fileRequest.Path)
 	if err != nil {
 		return none, err
 	}
@@ -72,13 +74,13 @@ func (s *Server) readFile(_ context.Context, fileRequest toolproto.ReadFileReque
 }
 
 func (s *Server) writeFile(
-	_ context.Context, fileRequest toolproto.WriteFileRequest,
+	ctx context.Context, fileRequest toolproto.WriteFileRequest,
 ) (toolproto.WriteFileResult, error) {
 	var none toolproto.WriteFileResult
 	if len(fileRequest.Content) > toolproto.MaxFile {
 		return none, tooLarge(fileRequest.Path, int64(len(fileRequest.Content)))
 	}
-	rel, err := s.resolvePath(fileRequest.Path)
+	rel, err := s.resolveFile(ctx, fileRequest.Path)
 	if err != nil {
 		return none, err
 	}
@@ -114,9 +116,11 @@ func (s *Server) writeFile(
 		Kept: stored.describeKept(), Syntax: syntaxErrors(rel, data), Digest: sum}, nil
 }
 
-func (s *Server) editFile(_ context.Context, fileRequest toolproto.EditFileRequest) (toolproto.EditFileResult, error) {
+func (s *Server) editFile(
+	ctx context.Context, fileRequest toolproto.EditFileRequest,
+) (toolproto.EditFileResult, error) {
 	var none toolproto.EditFileResult
-	rel, err := s.resolvePath(fileRequest.Path)
+	rel, err := s.resolveFile(ctx, fileRequest.Path)
 	if err != nil {
 		return none, err
 	}

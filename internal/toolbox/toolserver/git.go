@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"company/internal/lib/blocklist"
 	"company/internal/lib/charset"
 	"company/internal/toolbox/toolproto"
 )
@@ -73,6 +74,9 @@ type gitRun struct {
 func (s *Server) runGit(ctx context.Context, r *gitRun, args ...string) (string, error) {
 	if r == nil {
 		r = &gitRun{}
+	}
+	if blocked, ok := blocklist.FindCommand("git", args); ok {
+		return "", refuseDestructive(blocked)
 	}
 	ctx, cancel := context.WithTimeout(ctx, gitLimit)
 	defer cancel()

@@ -59,6 +59,6 @@ func (s *Server) refuseNestedRepos(ctx context.Context, addFailed bool, args []s
 		fmt.Fprintf(&remove, " %s", shellquote.QuoteArgument(folder+"/.git"))
 	}
 	return toolproto.Refuse(toolproto.KindGit, "nothing was committed: folder %q has a git repository of its own, so its "+
-		"files would not be in the commit. Ignore the folder, or remove that repository and commit again: rm -rf%s",
+		"files would not be in the commit. Ignore the folder, or remove that repository and commit again: rm -r%s",
 		nested[0], remove.String())
 }

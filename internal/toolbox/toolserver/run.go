@@ -62,9 +62,17 @@ func (s *Server) run(ctx context.Context, runRequest toolproto.RunRequest) (tool
 	if verdict.interactive != "" {
 		return none, toolproto.Refuse(toolproto.KindInteractive, "%s", verdict.interactive)
 	}
+	if runRequest.ByAgent && verdict.blocked.Command != "" {
+		return none, refuseDestructive(verdict.blocked)
+	}
 	dir, err := s.commandDir(runRequest.Cwd)
 	if err != nil {
 		return none, err
+	}
+	if runRequest.ByAgent {
+		if err := s.refuseSecretWords(ctx, dir, verdict.secrets); err != nil {
+			return none, err
+		}
 	}
 	place := s.placeIn(dir)
 	for _, k := range slices.Sorted(maps.Keys(runRequest.Env)) {

@@ -9,7 +9,7 @@ import (
 // and one without is an error.
 func TestNotices(t *testing.T) {
 	text, err := Notices(t.Context(), tree, "./cmd/toolbox", "./internal/container/docker/seccomp",
-		"./internal/delivery/secretscan")
+		"./internal/lib/secretscan")
 	if err != nil {
 		t.Fatal(err)
 	}

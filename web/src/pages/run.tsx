@@ -111,7 +111,7 @@ function useTalk(id: string): TalkState {
         const list = new EntryList();
         let outputs: LiveOutput[] = [];
         try {
-          await readStream(`runs/${encodeURIComponent(id)}/transcript?follow=true`, {}, stop.signal, () => (tries = 0), (e) => {
+          await readStream(`runs/${encodeURIComponent(id)}/transcript?visibility=full&follow=true`, {}, stop.signal, () => (tries = 0), (e) => {
             if (e.event === "end") {
               now = { entries: list.entries, outputs: [], dropped: list.dropped, ended: true, problem: null, reading: false };
               show();

@@ -41,6 +41,8 @@ type Finding struct {
 type Scanner struct {
 	own  []spelling
 	salt string
+	// ownWords finds any of own in one pass; nil without any.
+	ownWords *keywords
 }
 
 type spelling struct {
@@ -52,6 +54,7 @@ type spelling struct {
 // id is sufficient.
 func New(own []Own, salt string) *Scanner {
 	scanner := &Scanner{salt: salt}
+	var words []string
 	for _, o := range own {
 		value := strings.TrimSpace(o.Value)
 		if len(value) < MinOwn {
@@ -59,7 +62,11 @@ func New(own []Own, salt string) *Scanner {
 		}
 		for _, text := range secretSpellings(value) {
 			scanner.own = append(scanner.own, spelling{o.Name, []byte(text)})
+			words = append(words, lowerASCII(text))
 		}
+	}
+	if len(words) > 0 {
+		scanner.ownWords = newKeywords(words)
 	}
 	return scanner
 }
@@ -91,6 +98,17 @@ func secretSpellings(value string) []string {
 		}
 	}
 	return out
+}
+
+// lowerASCII returns a text with its ASCII letters in lower case, as newKeywords needs it.
+func lowerASCII(text string) string {
+	out := []byte(text)
+	for i, b := range out {
+		if 'A' <= b && b <= 'Z' {
+			out[i] = b - 'A' + 'a'
+		}
+	}
+	return string(out)
 }
 
 func reverseString(s string) string {

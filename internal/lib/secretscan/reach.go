@@ -28,7 +28,12 @@ const (
 )
 
 // closeBy lists rules that match texts of any length although all relevant text is close to their keyword.
-var closeBy = map[string]reach{"kubernetes-secret-yaml": {before: 1 << 10, behind: 4 << 10}}
+var closeBy = map[string]reach{"kubernetes-secret-yaml": {before: 1 << 10, behind: 4 << 10},
+	"ANTHROPIC_KEY": nearKeyword, "OPENAI_KEY": nearKeyword, "JWT": nearKeyword, "AUTH_HEADER": nearKeyword,
+	"COOKIE": nearKeyword, "SET_COOKIE": nearKeyword, "JSON_CREDENTIAL": nearKeyword, "ENV_CREDENTIAL": nearKeyword,
+	"BEARER_TOKEN": nearKeyword, "GENERIC_SECRET": nearKeyword}
+
+var nearKeyword = reach{before: 128, behind: 1 << 10}
 
 // leastRuns lists how many letters and digits must follow short keywords, which are frequent in code: s.name, keys.
 var leastRuns = map[string]map[string]int{"vault-service-token": {"s.": 24}, "jwt": {"ey": 17}}
@@ -50,7 +55,7 @@ type reach struct {
 func (r *rule) readReach() reach {
 	parsed, err := syntax.Parse(r.Regex, syntax.Perl)
 	if err != nil {
-		panic("leak: the embedded rules: " + err.Error())
+		panic("secretscan: the embedded rules: " + err.Error())
 	}
 	longest, bounded := longestMatch(parsed)
 	if strings.Contains(r.Regex, assigned) {

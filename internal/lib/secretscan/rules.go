@@ -27,6 +27,7 @@ type rule struct {
 	Entropy     float64
 	Keywords    []string
 	Allowlists  []allow
+	Shown       bool // only for text that people are shown; only in rules for masks
 
 	number   int // index among the rules
 	once     sync.Once
@@ -60,10 +61,12 @@ type ruleSet struct {
 
 // shapes parses the rules at their first use. Each expression is compiled at its own first use, because most are
 // never used.
-var shapes = sync.OnceValue(func() *ruleSet {
+var shapes = sync.OnceValue(func() *ruleSet { return readRules(rulesText) })
+
+func readRules(text string) *ruleSet {
 	var s ruleSet
-	if err := toml.Decode([]byte(rulesText), &s); err != nil {
-		panic("leak: the embedded rules: " + err.Error())
+	if err := toml.Decode([]byte(text), &s); err != nil {
+		panic("secretscan: the embedded rules: " + err.Error())
 	}
 	var words []string
 	numbers := map[string]int{}
@@ -89,7 +92,7 @@ var shapes = sync.OnceValue(func() *ruleSet {
 		s.lengths[i] = len(w)
 	}
 	return &s
-})
+}
 
 // compile compiles a rule once, at its first use.
 func (r *rule) compile() {

@@ -21,8 +21,8 @@ const (
 // Search scans many texts with a shared budget. It is not safe for concurrent use.
 type Search struct {
 	scanner *Scanner
-	ctx     context.Context
-	steps   int // remaining
+	ctx     context.Context // nil if nothing ends the search early
+	steps   int             // remaining
 }
 
 // Result holds the findings in a text. A text that was not scanned completely may contain more.
@@ -38,6 +38,9 @@ type Result struct {
 func (s *Scanner) NewSearch(ctx context.Context) *Search {
 	return &Search{scanner: s, ctx: ctx, steps: searchSteps}
 }
+
+// isOver reports whether the search's context has ended.
+func (x *Search) isOver() bool { return x.ctx != nil && x.ctx.Err() != nil }
 
 // Scan scans the text of a file. An empty path means the text of a commit.
 func (x *Search) Scan(path string, text []byte) Result {
@@ -124,9 +127,11 @@ type textSearch struct {
 	named  string // the path for allowlists
 	text   string
 	sure   bool
-	steps  int // remaining for this text
-	keep   func(match) bool
-	found  []match
+	// unshown leaves out rules for text that people are shown.
+	unshown bool
+	steps   int // remaining for this text
+	keep    func(match) bool
+	found   []match
 
 	state []ruleState // by rule number
 	open  []*rule     // rules with a part that was not examined yet
@@ -156,11 +161,10 @@ func (t *textSearch) run() int {
 	if t.path != "" && t.set.Allowlist.ofPath(t.path) {
 		t.named, t.sure = "", true
 	}
-	t.state = make([]ruleState, len(t.set.Rules))
 	t.end = len(t.text)
 	state := int32(0)
 	for i := range len(t.text) {
-		if i%maxPart == 0 && t.search.ctx.Err() != nil {
+		if i%maxPart == 0 && t.search.isOver() {
 			t.stopAt(i)
 			return t.end
 		}
@@ -182,11 +186,16 @@ func (t *textSearch) run() int {
 
 // visit handles a keyword that ends at position to. It returns false if the search stops.
 func (t *textSearch) visit(word int32, to int) bool {
+	if t.state == nil {
+		t.state = make([]ruleState, len(t.set.Rules))
+	}
 	index := to - t.set.lengths[word]
 	for _, mark := range t.set.marks[word] {
 		ruleState := &t.state[mark.rule.number]
 		if !ruleState.known {
-			ruleState.known, ruleState.applies = true, (!t.sure || mark.rule.ID != general) && mark.rule.appliesTo(t.path)
+			ruleState.known = true
+			ruleState.applies = (!t.sure || mark.rule.ID != general) && !(t.unshown && mark.rule.Shown) &&
+				mark.rule.appliesTo(t.path)
 			mark.rule.compile()
 		}
 		switch {
@@ -264,7 +273,7 @@ func shiftMatch(at []int, by int) {
 
 // spend deducts steps from the budgets and reports whether there were enough.
 func (t *textSearch) spend(steps int) bool {
-	if t.search.ctx.Err() != nil || steps > t.steps || steps > t.search.steps {
+	if t.search.isOver() || steps > t.steps || steps > t.search.steps {
 		return false
 	}
 	t.steps -= steps
