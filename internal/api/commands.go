@@ -51,6 +51,7 @@ var commandCodecs = []commandCodec{
 	newCodec[company.RemoveProject]("remove_project", "remove a project; its tasks stay", "ID"),
 	newCodec[company.Tell]("tell", "send the worker of a subtask a message", "Subtask", "Text"),
 	newCodec[company.Retry]("retry", "reopen a failed or cancelled task", "Task"),
+	newCodec[company.RollBack]("roll_back", "undo the changes of a worker's run and of later ones", "Run"),
 	newCodec[company.EditPlan]("edit_plan", "replace a plan that waits for approval",
 		"Task", "Plan"),
 	newCodec[company.WorkOnPlan]("work_on_plan", "execute the plan of a dry run", "Task"),

@@ -49,6 +49,10 @@ func (officeLoop) Verify(context.Context) (view.Verification, error) {
 	return view.Verification{}, nil
 }
 
+func (officeLoop) CheckEvidence(context.Context, string) (view.EvidenceCheck, error) {
+	return view.EvidenceCheck{}, company.E(company.ENotFound, "there is no ledger")
+}
+
 func (officeLoop) FindLeftovers(context.Context, bool, bool) (upkeep.Report, error) {
 	return upkeep.NewReport(true), nil
 }

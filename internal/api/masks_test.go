@@ -72,6 +72,11 @@ func TestEditedPlanKeepsItsValues(t *testing.T) {
 	if _, err := s.restorePlan(plan("A", shown+" twice"), task); company.CodeOf(err) != company.EInvalid {
 		t.Error(err)
 	}
+	task.Subtasks = append(task.Subtasks, &company.Subtask{Planned: company.PlannedSubtask{
+		Title: "B", Description: "set DB_PASSWORD=hunter3"}})
+	if got, err := s.restorePlan(plan("A", shown), task); company.CodeOf(err) != company.EInvalid {
+		t.Errorf("a mask of two values is taken for one: %+v, %v", got, err)
+	}
 }
 
 // The office's own secrets are masked in each answer, errors and results of commands included.

@@ -194,7 +194,8 @@ func serveBusyOffice(t *testing.T) (*fakeOffice, *Client) {
 		}})
 	d.Must(company.IntendDelivery{Task: delivered})
 	d.Must(company.RecordDelivery{Task: delivered, Head: oid("2"), Number: d.Task(delivered).Delivery.Number,
-		URL: "file:///page"})
+		URL: "file:///page", Evidence: &company.Evidence{Head: oid("2"), Tree: oid("3"),
+			Files: []company.VerifiedFile{{Path: "a", Action: "created", Exists: true}}}})
 
 	executing("work on a")
 	working := company.NewRunID("t2", company.NewSubtaskID("t2", 1), company.Worker, 1)
@@ -293,8 +294,9 @@ func TestAnswersAreAsDescribed(t *testing.T) {
 		"ranges/{id}": {"t1", "t1-01"},
 		"costs/{id}":  {"t1", "t2"}, "spending/{id}": {"t1", "t1-01", "t1-01.1"}, "prs/{id}": {"t1"},
 		"prompts/{id}":         {"t2-01"},
-		"runs/{id}/transcript": {string(fakeActivity.Run)}, "tasks/{id}/record": {"t1"}, "tasks/{id}/attachment": {"t3"},
-		"diffs/{id}": {"t1", "t1-01"}, "prs/{id}/page": {"t1"},
+		"runs/{id}/transcript": {string(fakeActivity.Run)}, "tasks/{id}/record": {"t1"}, "evidence/{id}": {"t1", "t2"},
+		"tasks/{id}/attachment": {"t3"},
+		"diffs/{id}":            {"t1", "t1-01"}, "prs/{id}/page": {"t1"},
 	}
 	queries := map[string]string{
 		"overview": "?all=true", "work": "?task=t1&task=t2", "tasks": "?limit=2&cursor=t4&state=open&priority=medium",

@@ -57,6 +57,8 @@ func Routes() []Route {
 			}},
 		{Method: http.MethodGet, Path: "tasks/{id}/record", Summary: "stream: record of a finished task, for replay",
 			Stream: true, Answer: replay.Entry{}, serve: (*Server).serveRecord},
+		{Method: http.MethodGet, Path: "evidence/{id}", Summary: "claims of a task, compared with what shows them",
+			Answer: view.EvidenceCheck{}, serve: (*Server).serveEvidence},
 		{Method: http.MethodGet, Path: "tasks/{id}/attachment",
 			Summary: "content of an attachment",
 			Media:   append(slices.Clone(company.AttachmentTypes[1:]), company.AttachedText), serve: (*Server).serveAttachment,

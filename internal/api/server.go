@@ -43,6 +43,8 @@ type Office interface {
 	StreamRecord(ctx context.Context, id company.TaskID, emit func(replay.Entry) error) error
 	// Verify reads the whole ledger and every blob, and returns the damage.
 	Verify(ctx context.Context) (view.Verification, error)
+	// CheckEvidence compares the claims of a task with what shows them.
+	CheckEvidence(ctx context.Context, id string) (view.EvidenceCheck, error)
 	// FindLeftovers lists the items that company cleanup would remove. recent is its --all.
 	FindLeftovers(ctx context.Context, recent, unmerged bool) (upkeep.Report, error)
 	// StartWork starts the work of the office in this process, unless it has started. It returns the
@@ -404,41 +406,6 @@ func (s *Server) readCommand(r *http.Request) (id string, command company.Comman
 	return id, command, nil
 }
 
-// restorePlan puts back the texts of a plan that a person was shown with masks and has not changed. It returns EInvalid
-// for a changed text with a mask, which would overwrite the value.
-func (s *Server) restorePlan(plan company.Plan, task *company.Task) (company.Plan, error) {
-	if task == nil {
-		return plan, nil // the core refuses the command
-	}
-	var stored, edited []byte
-	var err error
-	if stored, err = json.Marshal(task); err == nil {
-		edited, err = json.Marshal(plan)
-	}
-	if err != nil {
-		return plan, err
-	}
-	known := map[string]string{}
-	secretscan.ReplaceStrings(stored, func(_, value string) string {
-		known[s.secrets.Mask(value)] = value
-		return value
-	})
-	masked := false
-	edited = secretscan.ReplaceStrings(edited, func(_, value string) string {
-		if was, ok := known[value]; ok {
-			return was
-		}
-		masked = masked || strings.Contains(value, secretscan.MaskStart)
-		return value
-	})
-	if masked {
-		return plan, company.E(company.EInvalid, "the plan has "+secretscan.MaskStart+"…], which stands for a value that "+
-			"was not shown").Fix("write the value there, or describe where the worker finds it")
-	}
-	var restored company.Plan
-	return restored, json.Unmarshal(edited, &restored)
-}
-
 // commandID returns the id of a command, from its envelope, the header Idempotency-Key, or both.
 func commandID(inBody string, keys []string) (string, error) {
 	if len(keys) == 0 {
@@ -518,29 +485,3 @@ func decodeStrict(b []byte, v any) error {
 	}
 	return nil
 }
-
-func writeJSON(w http.ResponseWriter, v any) {
-	w.Header().Set("Content-Type", "application/json")
-	encodeShown(w, v)
-}
-
-// encodeShown writes a value as JSON, with secrets masked.
-func encodeShown(w http.ResponseWriter, v any) {
-	text, err := json.Marshal(v)
-	if err != nil {
-		return // not for the types of answers
-	}
-	if shown, ok := w.(shownWriter); ok {
-		text = shown.secrets.MaskJSON(text)
-	}
-	_, _ = w.Write(append(text, '\n')) // an error means that the client is gone
-}
-
-// shownWriter is the writer of an answer that people are shown.
-type shownWriter struct {
-	http.ResponseWriter
-	secrets *secretscan.Scanner
-}
-
-// Unwrap returns the writer, for http.ResponseController.
-func (w shownWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }

@@ -19,6 +19,7 @@ import (
 
 	"company/internal/agent"
 	"company/internal/company"
+	"company/internal/delivery/evidence"
 	"company/internal/engine/replay"
 	"company/internal/present/feed"
 	"company/internal/present/view"
@@ -191,6 +192,14 @@ var fakeRecord = []replay.Entry{
 
 func (d *fakeOffice) Verify(context.Context) (view.Verification, error) {
 	return view.Verification{SchemaVersion: 1, Events: d.View().Seq, Damage: []view.Damage{}}, nil
+}
+
+func (d *fakeOffice) CheckEvidence(ctx context.Context, id string) (view.EvidenceCheck, error) {
+	task, err := view.FindTask(d.View(), id)
+	if err != nil {
+		return view.EvidenceCheck{}, err
+	}
+	return evidence.Checker{Now: time.Now}.Check(ctx, task, nil)
 }
 
 // FindLeftovers tells what it was asked for.

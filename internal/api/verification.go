@@ -20,6 +20,17 @@ func (s *Server) serveVerification(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, verification)
 }
 
+// serveEvidence compares the claims of a task with what shows them. It reads the journals of all its runs, so it ends
+// with the request.
+func (s *Server) serveEvidence(w http.ResponseWriter, r *http.Request) {
+	result, err := s.office.CheckEvidence(r.Context(), r.PathValue("id"))
+	if err != nil {
+		writeError(w, orEnding(r, err))
+		return
+	}
+	writeJSON(w, result)
+}
+
 // serveLeftovers searches folders, repositories and images for leftovers. It ends with the
 // request.
 func (s *Server) serveLeftovers(w http.ResponseWriter, r *http.Request) {

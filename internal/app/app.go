@@ -203,7 +203,7 @@ func Open(ctx context.Context, options Options) (_ *App, err error) {
 		return nil, addCrashHint(off.Paths, addDamageHint(off.Paths, err))
 	}
 	app.hub = feed.NewHub(app.orch.View().Seq)
-	app.projector.Connect(app.orch, app.ledger, log)
+	app.projector.Connect(app.orch, app.ledger, app.secrets, log)
 	app.keeper = &upkeep.Keeper{Office: off, State: app.orch, Ledger: app.ledger,
 		RetentionDays: loaded.Config.RetentionDays,
 		KeepImages:    loaded.Config.Container.KeepImages, Remote: loaded.Config.Git.Remote, Logger: log,

@@ -37,10 +37,11 @@ func (a *App) Verify(ctx context.Context) (view.Verification, error) { return a.
 // viewFolders returns the folders of the office. A lookup waits for pending files of runs.
 func (a *App) viewFolders() view.Folders {
 	paths := a.office.Paths
-	return view.Folders{Root: paths.Root, Runs: paths.Runs, Backlog: paths.Backlog, Has: func(dir, name string) bool {
+	has := func(dir, name string) bool {
 		if run, file, ok := strings.Cut(name, "/"); ok && dir == paths.Runs {
 			return a.projector.HasRunFile(a.lifetime, company.RunID(run), file)
 		}
 		return paths.HasFile(dir, name)
-	}}
+	}
+	return view.Folders{Root: paths.Root, Runs: paths.Runs, Reports: paths.Reports, Backlog: paths.Backlog, Has: has}
 }

@@ -4,6 +4,7 @@ import (
 	"company/internal/agentrun"
 	"company/internal/company"
 	"company/internal/delivery"
+	"company/internal/delivery/evidence"
 	"company/internal/engine/dispatch"
 	"company/internal/forge"
 	"company/internal/gates"
@@ -79,6 +80,7 @@ func (a *App) wireRoles(cfg config.Config, o outside, runner *gates.Runner) (eff
 		delivery.Config{Decider: a.orch, Mirrors: o.git, Log: o.gitLog, Prefix: projects.branchPrefix,
 			Secrets: secretscan.New(ownSecrets(cfg, a.env), a.office.ID),
 			Forges:  o.forges, Texts: ledger.Blobs{Ledger: a.ledger},
+			Evidence: evidence.Checker{Blobs: a.ledger, Now: a.Now, Cleaned: a.lastCleanup}, Reports: a.projector,
 			Ask: forge.PRSettings{Labels: cfg.Forge.Labels, Draft: cfg.Forge.Draft,
 				CodeOwners: cfg.Forge.Reviewers == "codeowners"}})
 	if err != nil {

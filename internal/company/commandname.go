@@ -26,6 +26,7 @@ var commandNames = map[reflect.Type]string{
 	reflect.TypeFor[Tell]():                "company.Tell",
 	reflect.TypeFor[Retry]():               "company.Retry",
 	reflect.TypeFor[WorkOnPlan]():          "company.WorkOnPlan",
+	reflect.TypeFor[RollBack]():            "company.RollBack",
 	reflect.TypeFor[EditPlan]():            "company.EditPlan",
 	reflect.TypeFor[RecordRefusedAccess](): "company.NoteRefused",
 }

@@ -33,6 +33,7 @@ func TestWishesOfOlderOffices(t *testing.T) {
 		{Tell{Subtask: "t1-01", Text: "x"}, "1dad7f0c5f15c6c0ce413b6f6650b59736f521c69c107f8a50e26d476d06fae6"},
 		{Retry{Task: "t1", From: "t1-02"}, "9973d9b15701a0dbe6308cbbb5bb167c0185162912fc314510740e4762caf84d"},
 		{WorkOnPlan{Task: "t1"}, "8f939c31579c89775d6159853fc33b70034cf90969f335be230ce659183a061c"},
+		{RollBack{Run: "t1-01.1"}, "8f82c7695c7096f683324f70ddef4390ab8a92998b34eafcf67f335a0854df71"},
 		{EditPlan{Task: "t1", Question: "a1", Plan: Plan{Why: "x"}},
 			"fab1e808b78d2f96948c24a3a762090fd1f233359c5791c72d6a0fc852a97449"},
 		{RecordRefusedAccess{Run: "t1-01.1", Kind: "path", What: "x", Times: 2},

@@ -55,7 +55,7 @@ func TestOtherBase(t *testing.T) {
 	s.must(Company, IntendDelivery{s.id})
 	doubt := Doubt{Key: OtherBaseKey("main", "trunk"), Says: "there is no main any more"}
 	hold := HoldDelivery{Task: s.id, Head: head, Doubts: []Doubt{doubt}, Into: "trunk"}
-	opened := RecordDelivery{Task: s.id, Head: head, Number: 1, Base: "trunk"}
+	opened := RecordDelivery{Task: s.id, Head: head, Number: 1, Base: "trunk", Evidence: shownBy(s.task())}
 	s.mustRefuse(EConflict, opened)
 	s.mustRefuse(
 		EInvalid, HoldDelivery{Task: s.id, Head: head, Doubts: []Doubt{doubt, {Key: "k", Says: "a secret"}}, Into: "trunk"})

@@ -44,7 +44,7 @@ const (
 	EWaiting   Code = "E_WAITING"  // a person must answer first
 	EDiverged  Code = "E_DIVERGED" // a replay differs from its record
 	EOutput    Code = "E_OUTPUT"   // the result cannot be written
-	EEvidence  Code = "E_EVIDENCE" // a review with invalid evidence
+	EEvidence  Code = "E_EVIDENCE" // evidence that is missing or invalid: of a review, or of a finished task
 	ECrash     Code = "E_CRASH"    // work during which the process died repeatedly
 )
 

@@ -88,8 +88,8 @@ func ErrorGuides() []ErrorGuide {
 			"Read the first difference. Compare version, config and image.", failed},
 		{EOutput, HumanRequired, "The result could not be written to stdout; the work is done.",
 			"company status shows the result.", failed},
-		{EEvidence, Recoverable, "A reviewer approved twice without valid evidence.",
-			"Set a stronger model for agents.reviewer or agents.second_reviewer.", failed},
+		{EEvidence, Recoverable, "A claim has no evidence: an approving review, or a finished task.",
+			"Set a stronger model for agents.reviewer, or see company evidence verify <task>.", failed},
 		{ECrash, HumanRequired, "company died repeatedly in the same step; the step is set aside.",
 			"Report the message and the end of logs/company.log. After an update, company approve.", failed},
 	}

@@ -306,6 +306,7 @@ func goldenHistory(t *testing.T, seed uint64) []Event {
 	w.live()
 	w.tellWorker()
 	w.pauseSubtask()
+	w.undoRun()
 	w.goWell()
 	w.mergeStacks()
 	w.followPulls()
@@ -391,6 +392,20 @@ func (w *world) pauseSubtask() {
 			if _, err := Decide(w.s, Meta{ID: "trial", Actor: President, Now: w.s.Time},
 				PauseSubtask{Subtask: sub.ID}); err == nil && !sub.Paused {
 				w.must(President, PauseSubtask{Subtask: sub.ID})
+				return
+			}
+		}
+	}
+}
+
+// undoRun undoes the changes of a run, if those of any can be undone.
+func (w *world) undoRun() {
+	w.t.Helper()
+	for _, t := range w.s.SortedTasks() {
+		for _, id := range slices.Sorted(maps.Keys(t.Runs)) {
+			if events, err := Decide(w.s, Meta{ID: "trial", Actor: President, Now: w.s.Time},
+				RollBack{Run: id}); err == nil && len(events) > 0 {
+				w.must(President, RollBack{Run: id})
 				return
 			}
 		}

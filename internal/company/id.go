@@ -63,6 +63,25 @@ type runForm struct {
 // Valid reports whether the id is well formed.
 func (id TaskID) Valid() bool { return taskRE.MatchString(string(id)) }
 
+// LogID returns the id of the task's log: task-012 for t12. Each task has one log (LOG-4).
+func (id TaskID) LogID() string { return fmt.Sprintf("task-%03d", id.Number()) }
+
+// LogFile returns the path of the task's log below the runtime folder.
+func (id TaskID) LogFile() string { return "logs/" + id.LogID() + ".json" }
+
+// ReportFiles returns the pattern of the paths of the task's report below the runtime folder.
+func (id TaskID) ReportFiles() string { return "reports/" + string(id) + ".report.*" }
+
+// TaskOfLog returns the id of the task whose log is named, and any other id unchanged.
+func TaskOfLog(id string) string {
+	if number, isLog := strings.CutPrefix(id, "task-"); isLog {
+		if n, err := strconv.Atoi(number); err == nil && NewTaskID(n).Valid() && NewTaskID(n).LogID() == id {
+			return string(NewTaskID(n))
+		}
+	}
+	return id
+}
+
 // Valid reports whether the id is well formed.
 func (id SubtaskID) Valid() bool { return subtaskRE.MatchString(string(id)) }
 

@@ -3,7 +3,6 @@ package company
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 )
 
@@ -125,6 +124,7 @@ type RecordDelivery struct {
 	// Note and Unpushed are those of PullRequest.
 	Note     string
 	Unpushed bool
+	Evidence *Evidence
 }
 
 func (c RecordDelivery) decide(state *State, meta Meta) ([]Event, error) {
@@ -145,6 +145,9 @@ func (c RecordDelivery) decide(state *State, meta Meta) ([]Event, error) {
 			E(EConflict,
 				fmt.Sprintf("%s follows pull request #%d, but the forge has #%d for it", task.ID, lead.PR.Number, c.Number))
 	}
+	if err := task.checkEvidence(c.Evidence); err != nil {
+		return nil, err
+	}
 	base := cmp.Or(c.Base, task.Delivery.Base)
 	if base != task.Delivery.Base && !task.Allows(OtherBaseKey(task.Delivery.Base, base)) {
 		return nil,
@@ -162,7 +165,7 @@ func (c RecordDelivery) decide(state *State, meta Meta) ([]Event, error) {
 		}
 		events = append(events, meta.newEvent(state.LeadOf(task).ID, "", "", &BranchChangeSeen{branchChange.Bounded()}))
 	}
-	return append(events, meta.newEvent(task.ID, "", "", &TaskCompleted{})), nil
+	return append(events, meta.newEvent(task.ID, "", "", &TaskCompleted{Evidence: c.Evidence})), nil
 }
 
 // canDeliver reports whether everything before a pull request is done: the gates and the review of the whole task, and
@@ -175,8 +178,7 @@ func (s *State) canDeliver(task *Task) bool {
 // isUnchanged reports whether no subtask of a task changed anything, so that there is nothing to deliver. A follow-up
 // is delivered all the same, because the remarks that it is about are open at its pull request.
 func (s *State) isUnchanged(task *Task) bool {
-	return s.LeadOf(task) == task && len(task.Subtasks) > 0 &&
-		!slices.ContainsFunc(task.Subtasks, func(sub *Subtask) bool { return !sub.Unchanged })
+	return s.LeadOf(task) == task && len(task.Subtasks) > 0 && !task.ClaimsChanges()
 }
 
 func prKey(t *Task) string { return "pr " + string(t.ID) + " " + string(t.Head) }

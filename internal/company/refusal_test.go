@@ -162,6 +162,9 @@ func TestRefusals(t *testing.T) {
 			func(s *story) Command { s.must(Company, s.tested(1)); return RecordMerge{Task: s.id, Commit: "x"} }, EInvalid},
 		"merged unknown":    {merging, is(RecordMerge{Task: "t9"}), ENotFound},
 		"deliver too early": {reviewing, is(RecordDelivery{Task: "t1", Head: "x"}), EConflict},
+		"refuse too early":  {reviewing, is(RefuseCompletion{Task: "t1", Head: "x", Missing: []string{"x"}}), EConflict},
+		"undo no run":       {planned, is(RollBack{Run: "t1-01.9"}), ENotFound},
+		"undo a reviewer":   {reviewing, is(RollBack{Run: "t1-01-review.1"}), EInvalid},
 		"settle no PR":      {reviewing, is(SettlePR{Task: "t1", State: PRMerged}), ENotFound},
 
 		"answer no question":  {planned, is(Answer{Approval: "a9", Option: OptApprove}), ENotFound},

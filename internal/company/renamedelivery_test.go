@@ -28,7 +28,8 @@ func TestRenameDelivery(t *testing.T) {
 	if again := s.must(Company, rename); len(again) != 0 {
 		t.Errorf("%+v", again)
 	}
-	s.must(Company, RecordDelivery{Task: s.id, Head: rename.Head, Number: 1, Note: "nothing was pushed", Unpushed: true})
+	s.must(Company, RecordDelivery{Task: s.id, Head: rename.Head, Number: 1, Note: "nothing was pushed", Unpushed: true,
+		Evidence: shownBy(s.task())})
 	if pr := s.task().PR; pr.Branch != rename.Branch || !pr.Unpushed || pr.Note != "nothing was pushed" {
 		t.Errorf("%+v", pr)
 	}

@@ -204,14 +204,9 @@ func (sub *Subtask) reopenWork(anew bool) {
 	sub.Review.Current = ""
 	sub.Unresolved = nil
 	if anew && sub.TakenIn == nil {
-		sub.Head = ""
-		sub.From = ""
+		sub.dropWork()
 		sub.Base = ""
 		sub.Branch = ""
-		sub.Changes = nil
-		sub.Gate = nil
-		sub.Review.Last = nil
-		sub.Review.Past = nil
 		sub.Model = ""
 		sub.MoreTurns = 0
 		sub.resetAndRequeue("")

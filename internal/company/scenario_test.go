@@ -195,7 +195,14 @@ func (s *story) checked() *story {
 }
 
 func (s *story) delivered() RecordDelivery {
-	return RecordDelivery{Task: s.id, Head: s.task().Head, Number: s.task().Delivery.Number, URL: "local:1"}
+	return RecordDelivery{Task: s.id, Head: s.task().Head, Number: s.task().Delivery.Number, URL: "local:1",
+		Evidence: shownBy(s.task())}
+}
+
+// shownBy is the evidence of a task that changed one file.
+func shownBy(task *Task) *Evidence {
+	return &Evidence{At: task.Updated, Head: task.Head, Tree: task.Tree,
+		Files: []VerifiedFile{{Path: "a.go", Action: "modified", Exists: true}}}
 }
 
 // ask opens the questions that are due and returns those of the kind.

@@ -105,6 +105,7 @@ type Task struct {
 	Gate        *GateFinished        `json:"gate,omitempty"`     // of the whole task
 	Review      ReviewState          `json:"review"`             // of the whole task
 	Delivery    *DeliveryIntended    `json:"deliver,omitempty"`
+	Evidence    *Evidence            `json:"evidence,omitempty"` // of a completed task, unless it had nothing to deliver
 	// HeldDelivery holds the reasons against the push. Allowed lists the doubts that a person allowed.
 	HeldDelivery *DeliveryHeld `json:"held_push,omitempty"`
 	Allowed      []string      `json:"allowed,omitempty"`

@@ -51,8 +51,9 @@ func (d *TaskFailed) apply(s *State, e Event) {
 // TaskCompleted ends a finished task: its pull request is open, it was a dry run with an accepted plan, or there was
 // nothing to change.
 type TaskCompleted struct {
-	DryRun    bool `json:"dry_run,omitempty"`
-	Unchanged bool `json:"unchanged,omitempty"`
+	DryRun    bool      `json:"dry_run,omitempty"`
+	Unchanged bool      `json:"unchanged,omitempty"`
+	Evidence  *Evidence `json:"evidence,omitempty"` // nil if there was nothing to deliver
 }
 
 var _ = registerKind[TaskCompleted]()
@@ -60,6 +61,7 @@ var _ = registerKind[TaskCompleted]()
 func (*TaskCompleted) Kind() string { return "task.completed" }
 func (d *TaskCompleted) apply(s *State, e Event) {
 	s.endTask(e, StatusCompleted, "")
+	s.editTask(e.Task).Evidence = d.Evidence
 }
 
 // endTask ends the task of an event. It cancels unfinished subtasks, unless the task is completed: the subtasks of a

@@ -25,6 +25,8 @@ type RecordFileWrite struct {
 	Run  RunID  // run that the file belongs to; may be empty
 	File string
 	Why  string // empty means that it was written
+	// Full means that the disk is full: it can be written once there is room.
+	Full bool
 }
 
 // Lacks returns why a file of the task is missing or out of date, or "" if no failure is recorded.
@@ -54,6 +56,15 @@ func (c RecordFileWrite) decide(state *State, meta Meta) ([]Event, error) {
 	}
 	file := UnwrittenFile{File: plainLine(c.File, MaxRefusedText), Why: plainLine(c.Why, MaxRefusedText)}
 	known := slices.ContainsFunc(list, func(u UnwrittenFile) bool { return u.File == file.File })
+	if file.Why != "" && !c.Full && file.File == c.Task.LogFile() && state.isBeforeWork(c.Task) {
+		ended := meta.newEvent(c.Task, "", "", &TaskFailed{Code: EEvidence,
+			Reason: "Its log cannot be written: " + strings.TrimSuffix(file.Why, ".") + ".",
+			Hint:   "make " + file.File + " below the runtime folder writable; then company retry " + string(c.Task)})
+		if known || len(list) >= MaxUnwritten {
+			return []Event{ended}, nil
+		}
+		return []Event{meta.newEvent(c.Task, "", c.Run, &FileWriteFailed{file}), ended}, nil
+	}
 	switch {
 	case known == (file.Why != ""), !known && len(list) >= MaxUnwritten:
 		return nil, nil
@@ -61,6 +72,13 @@ func (c RecordFileWrite) decide(state *State, meta Meta) ([]Event, error) {
 		return []Event{meta.newEvent(c.Task, "", c.Run, &FileWriteRecovered{File: file.File})}, nil
 	}
 	return []Event{meta.newEvent(c.Task, "", c.Run, &FileWriteFailed{file})}, nil
+}
+
+// isBeforeWork reports whether a task is open and no agent has worked on it. A task whose log cannot be written ends
+// then, before it costs anything (LOG-2).
+func (s *State) isBeforeWork(id TaskID) bool {
+	task, err := s.activeTask(id)
+	return err == nil && len(task.Runs) == 0
 }
 
 // FileWriteFailed records that a file is missing or out of date, and why.

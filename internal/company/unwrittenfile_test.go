@@ -7,6 +7,32 @@ import (
 	. "company/internal/company"
 )
 
+// LOG-2. A task whose log cannot be written ends before it costs anything, each time; later, that is only recorded.
+func TestTaskWithoutALog(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.must(President, Submit{Instruction: "x", Project: Project{ID: "p", Path: "/p"}})
+	unwritten := RecordFileWrite{Task: "t1", File: "logs/task-001.json", Why: "permission denied"}
+	for range 2 {
+		b.must(Company, unwritten)
+		if task := b.s.Tasks["t1"]; task.Status != StatusFailed || task.Reason != "Its log cannot be written: permission denied." ||
+			len(task.Unwritten) != 1 {
+			t.Errorf("%+v", task)
+		}
+		b.must(President, Retry{Task: "t1"})
+	}
+	s := newStory(t, Settings{}).plan(1)
+	s.work(1)
+	s.must(Company, RecordFileWrite{Task: s.id, File: s.id.LogFile(), Why: "full"})
+	s.checkStatus(StatusExecuting)
+	for id, want := range map[string]string{"task-001": "t1", "task-012": "t12", "task-1234": "t1234", "task-12": "task-12",
+		"task-0012": "task-0012", "task-x": "task-x", "t1": "t1", "task--01": "task--01"} {
+		if got := TaskOfLog(id); got != want {
+			t.Errorf("%s: %s", id, got)
+		}
+	}
+}
+
 // A file that cannot be written is told once, until it is there; the files of
 // the office are its own; both lists are bounded.
 func TestUnwrittenFiles(t *testing.T) {

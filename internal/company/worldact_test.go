@@ -501,7 +501,11 @@ func (w *world) deliver(t *Task) {
 		return
 	}
 	w.forge[d.Number] = lead
-	c := RecordDelivery{Task: t.ID, Head: d.Head, Number: d.Number, URL: "local:1"}
+	if w.chance(w.k.Hostile) {
+		w.send(Company, RefuseCompletion{Task: t.ID, Head: d.Head, Missing: []string{"the result of a run is not there"}})
+		return
+	}
+	c := RecordDelivery{Task: t.ID, Head: d.Head, Number: d.Number, URL: "local:1", Evidence: shownBy(t)}
 	if w.chance(10) {
 		c.Branch = &BranchChange{Kind: BranchAhead, Delivered: d.Head, Now: w.oid(), Commits: 1,
 			By: []string{"ann"}, People: 1}

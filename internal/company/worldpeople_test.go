@@ -56,6 +56,14 @@ func (w *world) reopenOrTell() {
 		return
 	}
 	switch {
+	case len(t.Subtasks) > 0 && w.chance(25):
+		sub := t.Subtasks[w.rng.IntN(len(t.Subtasks))]
+		for _, other := range t.Subtasks { // one whose work can be undone, if there is any
+			if other.Status != SubtaskCompleted && other.Head != "" && other.Current == "" {
+				sub = other
+			}
+		}
+		w.send(President, RollBack{Run: NewRunID(t.ID, sub.ID, Worker, 1+w.rng.IntN(max(1, sub.Started)))})
 	case t.DryRun && t.Status == StatusCompleted:
 		w.send(President, WorkOnPlan{t.ID})
 	case t.Status == StatusFailed || t.Status == StatusCancelled:
@@ -200,6 +208,8 @@ func (w *world) intruder() {
 		RecordStackGate{Task: t.ID, Onto: t.Head}, RecordStackMerge{Task: t.ID, Commits: []OID{t.Head, w.oid()}},
 		RecordStackMerge{Task: t.ID, Commits: []OID{w.oid()}},
 		RecordMerge{Task: t.ID, Commit: t.Head}, RecordDelivery{Task: t.ID, Head: head, Number: 99},
+		RecordDelivery{Task: t.ID, Head: head, Number: 99, Evidence: shownBy(t)}, RollBack{Run: run}, RollBack{Run: "t99-01.1"},
+		RefuseCompletion{Task: t.ID, Head: head, Missing: []string{"x"}},
 		IntendDelivery{Task: t.ID},
 		SettleRun{Run: run,
 			Outcome: RunEnded{Head: []OID{"", w.oid()}[w.rng.IntN(2)], Spent: Amount{MicroUSD: int64(w.rng.IntN(3))}}},

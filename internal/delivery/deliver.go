@@ -2,10 +2,13 @@ package delivery
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
+	"syscall"
 
 	"company/internal/company"
+	"company/internal/delivery/evidence"
 	"company/internal/delivery/prbody"
 	"company/internal/forge"
 	"company/internal/gitops"
@@ -15,6 +18,14 @@ import (
 // BlobKeeper stores a text under its hash.
 type BlobKeeper interface {
 	PutBlob(ctx context.Context, data []byte) (company.Hash, error)
+}
+
+// ErrUnreadLedger is wrapped by the error of a report that could not be made, because the ledger was not read.
+var ErrUnreadLedger = errors.New("the ledger was not read")
+
+// ReportWriter writes the report and the log of a task.
+type ReportWriter interface {
+	WriteReport(ctx context.Context, id company.TaskID) error
 }
 
 // Config holds the dependencies and settings of a delivery.
@@ -27,6 +38,10 @@ type Config struct {
 	Log     *gitops.OpLog
 	// Prefix returns the present git.integration_branch of a task's project. If nil, branches keep their names.
 	Prefix func(ctx context.Context, task *company.Task) (string, error) `part:"optional"`
+	// Evidence compares the task's claims with what shows them before a delivery. Reports writes the task's report, which
+	// must be possible. If nil, nothing is written.
+	Evidence evidence.Checker
+	Reports  ReportWriter `part:"optional"`
 	// Secrets scans the content before a push. If nil, it is not scanned.
 	Secrets *secretscan.Scanner `part:"optional"`
 }
@@ -52,6 +67,10 @@ func (c *Delivery) Do(ctx context.Context, effect company.Effect) (company.Comma
 	mirror, err := c.Mirrors.MirrorOf(ctx, task)
 	if err != nil {
 		return nil, err
+	}
+	shown, refused, err := c.checkEvidence(ctx, task, mirror)
+	if refused != nil || err != nil {
+		return refused, err
 	}
 	lead := state.LeadOf(task)
 	var expected company.OID
@@ -125,7 +144,31 @@ func (c *Delivery) Do(ctx context.Context, effect company.Effect) (company.Comma
 	}
 	return company.RecordDelivery{Task: task.ID, Head: intended.Head, Number: opened.Number, URL: opened.URL, Body: body,
 		Base:   base,
-		Branch: onTop, Note: where.note, Unpushed: where.unpushed}, nil
+		Branch: onTop, Note: where.note, Unpushed: where.unpushed, Evidence: shown}, nil
+}
+
+// checkEvidence compares the task's claims with what shows them, and writes its report. If something is missing, it
+// returns the command that ends the task before anything is pushed.
+func (c *Delivery) checkEvidence(
+	ctx context.Context, task *company.Task, mirror *gitops.Mirror,
+) (*company.Evidence, company.Command, error) {
+	result, err := c.Evidence.Check(ctx, task, mirror)
+	if err != nil {
+		return nil, nil, err
+	}
+	missing := result.Problems
+	if c.Reports != nil {
+		switch err := c.Reports.WriteReport(ctx, task.ID); {
+		case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT), errors.Is(err, ErrUnreadLedger):
+			return nil, nil, err // it is tried again
+		case err != nil:
+			missing = append(missing, "its report cannot be written: "+err.Error())
+		}
+	}
+	if len(missing) > 0 {
+		return nil, company.RefuseCompletion{Task: task.ID, Head: task.Head, Missing: missing}, nil
+	}
+	return result.Evidence(), nil, nil
 }
 
 // listEarlierTasks lists the tasks of the pull request that a task opened.

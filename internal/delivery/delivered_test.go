@@ -5,8 +5,10 @@ import (
 	"io"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"company/internal/company"
+	"company/internal/delivery/evidence"
 	"company/internal/forge"
 	"company/internal/forge/local"
 	"company/internal/gitops"
@@ -49,7 +51,8 @@ func deliveredOn(t *testing.T, base, files map[string]string) (*mergertest.Bundl
 	b.Must(company.IntendDelivery{Task: mergertest.Task})
 	f := &local.Forge{Office: foldertest.Open(t, t.TempDir()), Dir: "pulls"}
 	c, err := New(
-		Config{Decider: b, Mirrors: b.Project, Forges: oneForge{f}, Texts: hashes{}, Log: gitops.NewOpLog(io.Discard)})
+		Config{Decider: b, Mirrors: b.Project, Forges: oneForge{f}, Texts: hashes{}, Log: gitops.NewOpLog(io.Discard),
+			Evidence: evidence.Checker{Now: time.Now}})
 	if err != nil {
 		t.Fatal(err)
 	}

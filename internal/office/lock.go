@@ -238,7 +238,8 @@ func HeldError(held *Holder) error {
 }
 
 // AwaitHolder waits until another process takes the office, or returns after a moment if one has it already. It
-// detects a new holder by the write to the lock file. If ctx ends first, it returns the cause.
+// detects a holder that has ended again by the write to the lock file, and one from before the first look by its lock.
+// If ctx ends first, it returns the cause.
 func AwaitHolder(ctx context.Context, paths Paths) error {
 	lock, _, err := TryLock(paths)
 	switch {
@@ -252,5 +253,5 @@ func AwaitHolder(ctx context.Context, paths Paths) error {
 	}
 	at := LastLocked(paths)
 	return retry.Until(ctx, retry.Every(250*time.Millisecond),
-		func() (bool, error) { return !LastLocked(paths).Equal(at), nil })
+		func() (bool, error) { return !LastLocked(paths).Equal(at) || IsHeld(paths), nil })
 }

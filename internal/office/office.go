@@ -27,13 +27,15 @@ type Office struct {
 
 // Folders are the open folders of an office.
 type Folders struct {
-	StateFolder   *safedir.Folder
-	BusFolder     *safedir.Folder
-	GitFolder     *safedir.Folder
-	LogsFolder    *safedir.Folder
-	RunsFolder    *safedir.Folder
-	TasksFolder   *safedir.Folder
-	BacklogFolder *safedir.Folder
+	StateFolder    *safedir.Folder
+	BusFolder      *safedir.Folder
+	GitFolder      *safedir.Folder
+	LogsFolder     *safedir.Folder
+	RunsFolder     *safedir.Folder
+	TasksFolder    *safedir.Folder
+	ReportsFolder  *safedir.Folder
+	TaskLogsFolder *safedir.Folder
+	BacklogFolder  *safedir.Folder
 }
 
 // Close closes the folders.
@@ -60,6 +62,8 @@ func (f *Folders) folderSlots() []folderSlot {
 		{&f.LogsFolder, func(p Paths) string { return p.Logs }},
 		{&f.RunsFolder, func(p Paths) string { return p.Runs }},
 		{&f.TasksFolder, func(p Paths) string { return p.Tasks }},
+		{&f.ReportsFolder, func(p Paths) string { return p.Reports }},
+		{&f.TaskLogsFolder, func(p Paths) string { return p.TaskLogs }},
 		{&f.BacklogFolder, func(p Paths) string { return p.Backlog }},
 	}
 }

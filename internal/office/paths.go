@@ -30,6 +30,8 @@ type Paths struct {
 	Logs      string // logs of processes
 	Runs      string // a readable folder per run
 	Tasks     string // a readable file per task
+	Reports   string // the reports of tasks
+	TaskLogs  string // the logs of tasks, with their index
 	Backlog   string // a readable file per subtask
 	ownDir    string // the .company folder
 	parentDir string // the folder that contains ownDir and all other folders for people
@@ -42,6 +44,7 @@ func (p Paths) Run(id company.RunID) string { return filepath.Join(p.Runs, strin
 func (p Paths) WithReadable(paths config.ReadablePaths) Paths {
 	runtime := filepath.Join(p.parentDir, filepath.FromSlash(paths.Runtime))
 	p.Runs, p.Tasks = filepath.Join(runtime, "runs"), filepath.Join(runtime, "state")
+	p.Reports, p.TaskLogs = filepath.Join(runtime, "reports"), filepath.Join(runtime, "logs")
 	p.Backlog = filepath.Join(p.parentDir, filepath.FromSlash(paths.Backlog))
 	return p
 }
@@ -217,7 +220,7 @@ func pathsAt(root string, env func(string) (string, bool)) (Paths, error) {
 // readableFolders returns the folders for people, relative to parentDir, with slashes.
 func (p Paths) readableFolders() []string {
 	var out []string
-	for _, dir := range []string{p.ownDir, p.Runs, p.Tasks, p.Backlog} {
+	for _, dir := range []string{p.ownDir, p.Runs, p.Tasks, p.Reports, p.TaskLogs, p.Backlog} {
 		out = append(out, relativePath(p.parentDir, dir))
 	}
 	return out

@@ -336,7 +336,9 @@ func (e *engine) deliver(_ context.Context, due company.Effect) (company.Command
 		return nil, err
 	}
 	return company.RecordDelivery{Task: t.ID, Head: t.Head, Number: t.Delivery.Number,
-		URL: "/office/pulls/" + string(t.ID) + ".md"}, nil
+		URL: "/office/pulls/" + string(t.ID) + ".md",
+		Evidence: &company.Evidence{Head: t.Head, Tree: t.Tree,
+			Files: []company.VerifiedFile{{Path: "part.go", Action: "modified", Exists: true}}}}, nil
 }
 
 func endPlanning(company.Assignment) company.EndRun {

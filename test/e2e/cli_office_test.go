@@ -220,18 +220,19 @@ func TestDetach(t *testing.T) {
 	}
 	follow := h.Command("feed", "t1", "--follow", "-o", "json")
 	var out safebuffer.Buffer
-	follow.Stdout = &out
+	var complaints safebuffer.Buffer
+	follow.Stdout, follow.Stderr = &out, &complaints
 	if err := follow.Start(); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = follow.Process.Kill() }) // where the test failed
 	waitFor(t, func() bool { return strings.Contains(out.String(), `"task.completed"`) },
-		func() string { return out.String() })
+		func() string { return out.String() + complaints.String() })
 	h.EndBackground()
 	checkDelivered(t, h, 1, 1, 1)
 	h.MustRun(patience, "pr", "close", "1")
 	waitFor(t, func() bool { return strings.Contains(out.String(), `"pr.settled"`) },
-		func() string { return out.String() })
+		func() string { return out.String() + complaints.String() })
 	_ = follow.Process.Signal(syscall.SIGINT)
 	if err := follow.Wait(); follow.ProcessState.ExitCode() != 130 {
 		t.Errorf("feed --follow: %v", err)

@@ -201,7 +201,7 @@ func TestKillAtTheForge(t *testing.T) {
 			}
 			waitForSummary(t, h.Start("resume"), 0)
 			checkOpenedPull(t, h, s, repo, "acme")
-			h.MustRun(patience, "resume") // nothing left to do
+			runRefused(t, h, 1, "E_INVALID", "resume") // nothing left to do
 			checkOpenedPull(t, h, s, repo, "acme")
 		})
 	}

@@ -344,7 +344,7 @@ func changesNothing(t *testing.T, h *testenv.House) {
 			h.Containers())
 	}
 	before := look()
-	h.MustRun(patience, "resume")
+	runRefused(t, h, 1, "E_INVALID", "resume")
 	if after := look(); after != before {
 		t.Errorf("a second resume changed something:\n%s\n%s", before, after)
 	}

@@ -337,6 +337,8 @@ func (o *Office) Delivered(instruction, file string) company.TaskID {
 			Head: info.OID, Onto: info.OID, PatchID: "p", Verdict: company.Approve,
 		}})
 	o.Must(company.IntendDelivery{Task: id})
-	o.Must(company.RecordDelivery{Task: id, Head: info.OID, Number: o.Task(id).Delivery.Number, URL: "file:///page"})
+	o.Must(company.RecordDelivery{Task: id, Head: info.OID, Number: o.Task(id).Delivery.Number, URL: "file:///page",
+		Evidence: &company.Evidence{Head: info.OID, Tree: tree,
+			Files: []company.VerifiedFile{{Path: file, Action: "created", Exists: true}}}})
 	return id
 }

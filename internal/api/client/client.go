@@ -201,6 +201,11 @@ func (o *Office) Leftovers(ctx context.Context, recent, unmerged bool) (upkeep.R
 	return api.Get[upkeep.Report](ctx, o.Client, fmt.Sprintf("leftovers?all=%t&unmerged=%t", recent, unmerged))
 }
 
+// CheckEvidence compares the claims of a task with what shows them.
+func (o *Office) CheckEvidence(ctx context.Context, id string) (view.EvidenceCheck, error) {
+	return getByID[view.EvidenceCheck](ctx, o, "evidence", id)
+}
+
 // Projects returns the projects of the office.
 func (o *Office) Projects(ctx context.Context) (view.Projects, error) {
 	return api.Get[view.Projects](ctx, o.Client, "projects")

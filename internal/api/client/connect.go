@@ -68,7 +68,8 @@ func (n unopened) Source() view.Source {
 	paths := n.paths
 	return view.Source{
 		State: company.NewState(), Now: time.Now().UTC(),
-		Folders: view.Folders{Root: paths.Root, Runs: paths.Runs, Backlog: paths.Backlog, Has: paths.HasFile},
+		Folders: view.Folders{Root: paths.Root, Runs: paths.Runs, Reports: paths.Reports, Backlog: paths.Backlog,
+			Has: paths.HasFile},
 	}
 }
 
@@ -86,6 +87,10 @@ func (unopened) Follow(context.Context, feed.Range, func(feed.Item) error) error
 
 func (unopened) Verify(context.Context) (view.Verification, error) {
 	return view.Verification{SchemaVersion: 1, Damage: []view.Damage{}}, nil
+}
+
+func (unopened) CheckEvidence(_ context.Context, id string) (view.EvidenceCheck, error) {
+	return view.EvidenceCheck{}, view.TaskNotFound(company.NewState(), id)
 }
 
 func (unopened) FindLeftovers(context.Context, bool, bool) (upkeep.Report, error) {

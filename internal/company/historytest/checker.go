@@ -122,6 +122,8 @@ type observedRun struct {
 
 func (r *observedRun) isHeld() bool { return r != nil && r.held }
 
+func (r *observedRun) hasEnded() bool { return r != nil && r.ended }
+
 // Replay folds a ledger into a state. It runs a Checker and checks the invariants after every event. The error names
 // the event that broke a rule.
 func Replay(events []company.Event) (*company.State, error) {

@@ -72,7 +72,7 @@ func (c *Checker) observeEnd(t *observedTask, d company.Data, event company.Even
 		t.dryRun = t.dryRun && !d.Plan
 	case *company.RunEnded, *company.RunReleased, *company.BudgetRaised, *company.ApprovalOpened,
 		*company.ApprovalAnswered, *company.TaskPaused, *company.PRFeedbackReceived, *company.AccessRefused,
-		*company.FileWriteFailed, *company.FileWriteRecovered:
+		*company.FileWriteFailed, *company.FileWriteRecovered, *company.RunRolledBack:
 	default:
 		if t.ended {
 			return fmt.Errorf("%s after the end of %s", event.Kind, event.Task)

@@ -48,6 +48,9 @@ func (c *Checker) observeRun(t *observedTask, data company.Data, event company.E
 		if err := t.checkWave(event); err != nil {
 			return err
 		}
+		if held := t.heldWorkerOf(event.Subtask); held != "" && d.Role == company.Worker {
+			return fmt.Errorf("%s is claimed while %s is held", event.Run, held)
+		}
 		observedRun.held = true
 		observedRun.offered = 0
 		observedRun.fence = d.Fence
@@ -90,6 +93,15 @@ func (c *Checker) observeRun(t *observedTask, data company.Data, event company.E
 		if d.From != "" {
 			t.forgetHeads(event.Task, d.From)
 		}
+	case *company.RunRolledBack:
+		if !observedRun.hasEnded() || roleOf(event.Run) != company.Worker {
+			return fmt.Errorf("%s is rolled back, and is no worker's whose work can be undone", event.Run)
+		}
+		if held := t.heldWorkerOf(event.Subtask); held != "" {
+			return fmt.Errorf("%s is rolled back while %s is held", event.Run, held)
+		}
+		delete(t.timedOut, event.Subtask)
+		delete(t.heads, event.Subtask)
 	case *company.RunTold:
 		if observedRun == nil || observedRun.ended || t.ended {
 			return fmt.Errorf("%s is told something, and nobody works in it", event.Run)
@@ -102,6 +114,16 @@ func (c *Checker) observeRun(t *observedTask, data company.Data, event company.E
 		return observedRun.observeRefusedAccess(d, event)
 	}
 	return nil
+}
+
+// heldWorkerOf returns the held run of a subtask's worker, or "".
+func (t *observedTask) heldWorkerOf(id company.SubtaskID) company.RunID {
+	for run, observed := range t.runs {
+		if _, sub, role, _, err := run.Split(); observed.held && err == nil && sub == id && role == company.Worker {
+			return run
+		}
+	}
+	return ""
 }
 
 // observeAsker checks that a run which succeeds without a commit is a worker's that asks the president: about the whole

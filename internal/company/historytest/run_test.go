@@ -66,6 +66,30 @@ func TestRunsHaveOneHolder(t *testing.T) {
 	})
 }
 
+// A worker's run that has ended is rolled back, unless another one works on its subtask. One worker at a time does.
+func TestRollBacks(t *testing.T) {
+	t.Parallel()
+	const second = RunID("t1-01.2")
+	undo := func(s *story, id RunID) *story { return s.runOf(id, &RunRolledBack{To: base}) }
+	undone := func() *story { return undo(planned().work(1), worker(1)) }
+	again := func() *story { return undone().offer(second).claim(second) }
+	notUndone := "t1-01.1 is rolled back, and is no worker's whose work can be undone"
+	checkBroken(t, []broken{
+		{"after its end", undone, func(s *story) { drop[RunEnded](s, 1) }, notUndone},
+		{"not of a reviewer", reviewed, func(s *story) { undo(s, "t1-01-review.1") },
+			"t1-01-review.1 is rolled back, and is no worker's"},
+		{"not while another is held", again, func(s *story) { undo(s, worker(1)) },
+			"t1-01.1 is rolled back while t1-01.2 is held"},
+		{"one at a time", again, func(s *story) {
+			s.add("t1", "t1-01", "t1-01.3", &RunOffered{From: base, Epoch: 1}).claim("t1-01.3")
+		}, "t1-01.3 is claimed while t1-01.2 is held"},
+	})
+	requireKept(t, map[string]func() *story{
+		"and is done again": again,
+		"beside another":    func() *story { return undo(pair().work(1).offer(worker(2)).claim(worker(2)), worker(1)) },
+	})
+}
+
 // planOnly is a manager's run without its plan.
 func (s *story) planOnly() *story { return prepared().claim("t1-plan.1").end("t1-plan.1") }
 

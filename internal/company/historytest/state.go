@@ -143,6 +143,9 @@ func checkTask(task *company.Task) error {
 	case task.PR == nil && !slices.ContainsFunc(task.Subtasks, func(s *company.Subtask) bool { return !s.Unchanged }):
 	case task.PR == nil || task.PR.Head != task.Head:
 		return fmt.Errorf("%s is completed without a pull request of its head", task.ID)
+	case task.Evidence == nil: // an older ledger
+	case task.Evidence.Head != task.Head || task.Evidence.Tree != task.Tree:
+		return fmt.Errorf("%s is completed with evidence of another head", task.ID)
 	}
 	return nil
 }

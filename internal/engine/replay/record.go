@@ -107,6 +107,8 @@ func (f *recordFold) addEvent(event company.Event, data company.Data) error {
 			f.noteWritten(d.ID)
 			return nil
 		}
+	case *company.RunRolledBack:
+		return refuseTask(f.Task, "you undid the changes of a run")
 	case *company.RunTold:
 		f.told[event.Run] = append(f.told[event.Run], d.Text)
 	case *company.RunClaimed:

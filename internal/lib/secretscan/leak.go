@@ -1,4 +1,5 @@
-// Package secretscan finds secrets in data before it is published. It finds the office's own secrets by their exact
+// Package secretscan finds secrets in data before it is published, and masks them in text that is stored, sent to a
+// model or shown to people. It finds the office's own secrets by their exact
 // characters, even if they are encoded, and other secrets by their form. It contains the matcher; the forms are
 // gitleaks' rules, kept as data (gitleaks.toml of v8.30.1, MIT).
 //
@@ -25,6 +26,10 @@ type Own struct{ Name, Value string }
 // MinOwn is the minimum length of a value that is searched for, because shorter ones occur everywhere.
 const MinOwn = 8
 
+// ownPrefix is how many bytes of a spelling the first pass looks for. A private key has thousands of bytes, and is
+// searched for in a dozen spellings.
+const ownPrefix = 16
+
 // OwnRule is the rule of findings of the office's own secrets.
 const OwnRule = "own-secret"
 
@@ -41,7 +46,7 @@ type Finding struct {
 type Scanner struct {
 	own  []spelling
 	salt string
-	// ownWords finds any of own in one pass; nil without any.
+	// ownWords finds the beginning of any of own in one pass; nil without any.
 	ownWords *keywords
 }
 
@@ -62,7 +67,7 @@ func New(own []Own, salt string) *Scanner {
 		}
 		for _, text := range secretSpellings(value) {
 			scanner.own = append(scanner.own, spelling{o.Name, []byte(text)})
-			words = append(words, lowerASCII(text))
+			words = append(words, lowerASCII(text[:min(len(text), ownPrefix)]))
 		}
 	}
 	if len(words) > 0 {

@@ -241,6 +241,8 @@ func describeEvent(event company.Event, task *company.Task) Item {
 		if d.Reason != "" {
 			item.Text = "cancelled: " + safetext.EscapeLine(d.Reason, 200)
 		}
+	case *company.RunRolledBack:
+		item.Text = "you undid its changes and later ones: " + string(event.Subtask) + " continues from " + d.To.Short()
 	case *company.TaskFailed:
 		item.Text, item.Mark = "failed: "+safetext.EscapeLine(d.Reason, 300), Failed
 	case *company.TaskCompleted:

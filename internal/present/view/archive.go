@@ -27,6 +27,7 @@ func (src Source) withTask(id company.TaskID) (Source, error) {
 
 // WithTarget returns a source whose state contains the task of an id, even if it is archived.
 func (src Source) WithTarget(id string) (Source, error) {
+	id = company.TaskOfLog(id)
 	switch {
 	case approvalRE.MatchString(id):
 		return src.withTask(src.State.TaskAskedBy(company.ApprovalID(id)))

@@ -20,9 +20,10 @@ type Target struct {
 
 var approvalRE = lazyregexp.New(`^a[1-9][0-9]{0,8}$`)
 
-// FindTarget looks up an id: t1, t1-02, t1-02.3, a4. The error is EUsage for a malformed id, and ENotFound if there is
-// no such object.
+// FindTarget looks up an id: t1, t1-02, t1-02.3, a4, or task-001, the log of t1. The error is EUsage for a malformed
+// id, and ENotFound if there is no such object.
 func FindTarget(state *company.State, id string) (Target, error) {
+	id = company.TaskOfLog(id)
 	switch {
 	case approvalRE.MatchString(id):
 		approval := state.Approvals[company.ApprovalID(id)]

@@ -20,7 +20,7 @@ type Run struct {
 	Task         company.TaskID    `json:"task"`
 	Subtask      company.SubtaskID `json:"subtask,omitempty"`
 	Title        string            `json:"title,omitempty"` // title of the subtask, until the run ends
-	Status       string            `json:"status"`          // offered, running, or the result
+	Status       string            `json:"status"`          // offered, running, interrupted, or the result
 	Worker       string            `json:"worker,omitempty"`
 	Claimed      *time.Time        `json:"claimed"`
 	Ended        *time.Time        `json:"ended"`
@@ -99,6 +99,8 @@ func (src Source) Run(task *company.Task, run *company.Run) Run {
 	case run.Ended:
 		at := run.EndedAt.UTC()
 		v.Status, v.Ended = string(run.Status), &at
+	case run.Fence > 0 && (src.State.Office.Stopped || !run.Held && run.Offered != src.State.Office.Epoch):
+		v.Status = "interrupted" // by a stop, a pause or a crash; it continues from its journal
 	case run.Held:
 		v.Status = "running"
 		if run.Waiting {

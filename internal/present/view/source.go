@@ -64,7 +64,7 @@ func (src Source) spentOn(task *company.Task) company.Amount {
 
 // Folders are the folders of an office that views refer to.
 type Folders struct {
-	Root, Runs, Backlog string
+	Root, Runs, Reports, Backlog string
 	// Has reports whether a folder contains a regular file of this name. If it is nil, no file exists.
 	Has func(folder, name string) bool
 }

@@ -3,6 +3,7 @@ package view
 import (
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -38,7 +39,9 @@ type TaskDetail struct {
 	LookedUp  []company.Dependency       `json:"looked_up"`    // names that were sent to registries
 	Unwritten []company.UnwrittenFile    `json:"unwritten"`    // files that are missing or out of date
 	// Cache covers the runs that have ended. It is absent if no server counted cached tokens.
-	Cache *Cache `json:"cache,omitempty"`
+	Cache  *Cache `json:"cache,omitempty"`
+	LogID  string `json:"log_id"`           // logs/<id>.json below the runtime folder
+	Report string `json:"report,omitempty"` // path of the report, once it is written
 	// RunsFolder is the folder with the files of runs, for display.
 	RunsFolder string `json:"-"`
 }
@@ -54,7 +57,10 @@ func (src Source) TaskDetail(task *company.Task) TaskDetail {
 		Baseline: viewBaseline(task.Baseline),
 		KnownRed: append([]string{}, task.KnownRed()...), Gate: viewGate(task.Gate), Review: task.Review.Last,
 		Findings: append([]company.JudgedFinding{}, task.Review.Findings()...),
-		Failures: map[string]company.Failure{}, RunsFolder: src.Folders.Runs,
+		Failures: map[string]company.Failure{}, LogID: task.ID.LogID(), RunsFolder: src.Folders.Runs,
+	}
+	if name := string(task.ID) + ".report.md"; src.Folders.hasFile(src.Folders.Reports, name) {
+		taskDetail.Report = filepath.Join(src.Folders.Reports, name)
 	}
 	maps.Copy(taskDetail.Failures, task.Failures)
 	taskDetail.Cache = viewCache(task.CacheUse())
@@ -138,6 +144,10 @@ func (v TaskDetail) Render(style Style) string {
 	}
 	v.writeBase(&b, style)
 	fmt.Fprintf(&b, "\n%s  %s\n", style.Heading("FILES"), v.RunsFolder)
+	fmt.Fprintf(&b, "  log:    %s\n", v.LogID)
+	if v.Report != "" {
+		fmt.Fprintf(&b, "  report: %s\n", v.Report)
+	}
 	writeUnwritten(&b, v.Unwritten)
 	return b.String()
 }

@@ -46,8 +46,8 @@ Exit codes: 0 complete, 1 error, 2 incomplete (waiting for you, or cancelled),
 
 // commandGroups lists the commands in the order in which a user needs them.
 var commandGroups = []struct{ title, names string }{
-	{"Submit and control tasks", "submit wait resume retry pause cancel stop"},
-	{"Inspect", "status watch open list show feed logs prompt diff agents costs"},
+	{"Submit and control tasks", "submit wait resume retry rollback pause cancel stop"},
+	{"Inspect", "status watch open list show feed logs prompt diff evidence agents costs"},
 	{"Answer and review", "answer approve reject tell budget plan pr"},
 	{"Set up and run the office", "init config trust doctor project serve hire fire cleanup"},
 	{"Advanced", "mcp git image bus replay completion version help"},

@@ -62,7 +62,7 @@ func TestScripts(t *testing.T) {
 	runScripts(t, "testdata/script")
 }
 
-// The same of an office that works, and of what ends a program.
+// The same of an office that works, and of what ends a program. Nothing to resume is an error (APR-13).
 func TestScriptsOfAnOffice(t *testing.T) {
 	hosttest.NeedsDocker(t)
 	runScripts(t, "testdata/office")

@@ -76,6 +76,10 @@ func (p *fakeOffice) StreamRecord(context.Context, company.TaskID, func(replay.E
 	return errors.New("a prepared feed has no record")
 }
 
+func (*fakeOffice) CheckEvidence(context.Context, string) (view.EvidenceCheck, error) {
+	return view.EvidenceCheck{}, company.E(company.ENotFound, "there is no ledger")
+}
+
 func (*fakeOffice) FindLeftovers(context.Context, bool, bool) (upkeep.Report, error) {
 	return upkeep.NewReport(true), nil
 }

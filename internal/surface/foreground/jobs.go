@@ -76,6 +76,9 @@ func (r *Resumption) checkTodo(ctx context.Context, conn *client.Office, work *v
 	return false, err
 }
 
+// HasLifted reports whether it ended a stop or a pause.
+func (r *Resumption) HasLifted() bool { return r.lifted }
+
 func (r *Resumption) start(ctx context.Context, conn *client.Office) ([]company.TaskID, error) {
 	if r.lifted { // later stops and pauses are deliberate
 		return r.Tasks, nil

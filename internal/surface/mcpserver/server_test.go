@@ -53,6 +53,10 @@ func (h *held) Follow(_ context.Context, r feed.Range, fn func(feed.Item) error)
 	return nil
 }
 
+func (*held) CheckEvidence(context.Context, string) (view.EvidenceCheck, error) {
+	return view.EvidenceCheck{}, company.E(company.ENotFound, "there is no ledger")
+}
+
 func (*held) FindLeftovers(context.Context, bool, bool) (upkeep.Report, error) {
 	return upkeep.NewReport(true), nil
 }

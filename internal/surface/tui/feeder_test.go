@@ -79,6 +79,10 @@ func (o *servedOffice) Verify(context.Context) (view.Verification, error) {
 	return view.Verification{}, company.E(company.ENotFound, "there is no ledger")
 }
 
+func (*servedOffice) CheckEvidence(context.Context, string) (view.EvidenceCheck, error) {
+	return view.EvidenceCheck{}, company.E(company.ENotFound, "there is no ledger")
+}
+
 func (o *servedOffice) FindLeftovers(context.Context, bool, bool) (upkeep.Report, error) {
 	return upkeep.NewReport(true), nil
 }

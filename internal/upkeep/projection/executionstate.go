@@ -29,6 +29,8 @@ const (
 	ExecutionPaused    ExecutionStatus = "paused" // by company pause, until company resume
 	ExecutionCompleted ExecutionStatus = "completed"
 	ExecutionFailed    ExecutionStatus = "failed" // or cancelled
+	// ExecutionInterrupted is the status of an open task of a stopped office. It is in the ledger before a run is cut off.
+	ExecutionInterrupted ExecutionStatus = "interrupted"
 )
 
 // ExecutionState is the file of one task, state/<task>.json below runtime/ (STA-3). It is generated from the ledger
@@ -48,12 +50,14 @@ type ExecutionState struct {
 }
 
 // executionStatusOf returns the status of a task for its file.
-func executionStatusOf(task *company.Task) ExecutionStatus {
+func executionStatusOf(state *company.State, task *company.Task) ExecutionStatus {
 	switch {
 	case task.Status == company.StatusCompleted:
 		return ExecutionCompleted
 	case task.Status.Ended():
 		return ExecutionFailed
+	case state.Office.Stopped:
+		return ExecutionInterrupted
 	case task.Paused:
 		return ExecutionPaused
 	}
@@ -63,7 +67,8 @@ func executionStatusOf(task *company.Task) ExecutionStatus {
 // stateOf returns the state of a task for its file.
 func (p *Projector) stateOf(task *company.Task) ExecutionState {
 	st := ExecutionState{
-		SchemaVersion: stateVersion, TaskID: task.ID, RunID: string(task.ID), Status: executionStatusOf(task),
+		SchemaVersion: stateVersion, TaskID: task.ID, RunID: string(task.ID),
+		Status:     executionStatusOf(p.decider.View(), task),
 		TaskStatus: task.Status,
 		Phase:      task.Phase(), LastUpdated: task.Updated.UTC(),
 		Workers: map[string]company.RunID{}, Conversations: map[company.RunID]string{}, Branches: map[string]company.OID{},
@@ -131,6 +136,7 @@ func (s ExecutionState) check() error {
 			company.StatusReviewing},
 		ExecutionPaused: {company.StatusPending, company.StatusDecomposing, company.StatusExecuting, company.StatusReviewing},
 	}
+	ended[ExecutionInterrupted] = ended[ExecutionRunning]
 	switch {
 	case s.SchemaVersion != stateVersion:
 		return fmt.Errorf("schema_version is %d, want %d", s.SchemaVersion, stateVersion)

@@ -14,6 +14,7 @@ import (
 
 	"company/internal/company"
 	"company/internal/office/officetest"
+	"company/internal/present/view"
 )
 
 func drawState(t *rapid.T) ExecutionState {
@@ -21,6 +22,7 @@ func drawState(t *rapid.T) ExecutionState {
 		{Status: ExecutionRunning, TaskStatus: company.StatusPending},
 		{Status: ExecutionRunning, TaskStatus: company.StatusExecuting},
 		{Status: ExecutionPaused, TaskStatus: company.StatusReviewing},
+		{Status: ExecutionInterrupted, TaskStatus: company.StatusExecuting},
 		{Status: ExecutionPaused, TaskStatus: company.StatusDecomposing},
 		{Status: ExecutionCompleted, TaskStatus: company.StatusCompleted},
 		{Status: ExecutionFailed, TaskStatus: company.StatusFailed},
@@ -50,6 +52,42 @@ func drawState(t *rapid.T) ExecutionState {
 			Action: rapid.SampledFrom([]string{"created", "modified", "deleted"}).Draw(t, "action")}
 	}
 	return st
+}
+
+// PRC-15, REC-3. A stop is shown in the state of each open task, and so is its end; a run that nobody holds is
+// interrupted.
+func TestStopInterrupts(t *testing.T) {
+	off := officetest.Open(t)
+	state := submitted("t1")
+	p := openProjector(t, off, state, history{})
+	for stopped, want := range map[bool]ExecutionStatus{true: ExecutionInterrupted, false: ExecutionRunning} {
+		state.Office.Stopped = stopped
+		kind := kindOfficeResumed
+		if stopped {
+			kind = kindOfficeStopped
+		}
+		p.MarkChanged(company.Event{Kind: kind}, nil)
+		p.FlushPending(t.Context())
+		text, err := off.TasksFolder.ReadFile("t1.json", maxStateBytes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := ParseExecutionState(text); err != nil || got.Status != want {
+			t.Errorf("stopped %v: %s, %v", stopped, got.Status, err)
+		}
+	}
+	state.Office.Epoch = 2
+	run := &company.Run{ID: "t1-01.1", Fence: 3, Held: true}
+	state.Tasks["t1"].Runs = map[company.RunID]*company.Run{run.ID: run}
+	for _, c := range []struct {
+		held, stopped bool
+		want          string
+	}{{true, false, "running"}, {true, true, "interrupted"}, {false, false, "interrupted"}} {
+		run.Held, state.Office.Stopped = c.held, c.stopped
+		if got := (view.Source{State: state}).Run(state.Tasks["t1"], run); got.Status != c.want {
+			t.Errorf("%+v: %s", c, got.Status)
+		}
+	}
 }
 
 // Feature: STA-3. What was saved loads again as it was, and is saved as it stood.
@@ -97,7 +135,7 @@ func TestExecutionStateOfTasks(t *testing.T) {
 	}
 	off := officetest.Open(t)
 	p := New(off)
-	p.Connect(fixedState{s}, nil, slog.New(slog.NewTextHandler(io.Discard, nil)))
+	p.Connect(fixedState{s}, blobs{}, nil, slog.New(slog.NewTextHandler(io.Discard, nil)))
 	p.markOutdated(s)
 	p.FlushPending(t.Context())
 	for id, word := range want {

@@ -44,7 +44,8 @@ func (p *Projector) noteFile(task company.TaskID, run company.RunID, file string
 	p.mu.Lock()
 	// Failures take precedence over successes.
 	if len(p.reports) < maxReports || err != nil && len(p.reports) < 10*maxReports {
-		p.reports = append(p.reports, company.RecordFileWrite{Task: task, Run: run, File: file, Why: whyUnwritten(err)})
+		p.reports = append(p.reports, company.RecordFileWrite{Task: task, Run: run, File: file, Why: whyUnwritten(err),
+			Full: isFull(err)})
 	}
 	p.mu.Unlock()
 	if err != nil {
@@ -87,6 +88,9 @@ func isKnownUnwritten(state *company.State, fileWrite company.RecordFileWrite) b
 	return false
 }
 
+// isFull reports whether a disk is full or the user's quota is exceeded.
+func isFull(err error) bool { return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) }
+
 // whyUnwritten returns the reason of a file error without the names of the call and the file.
 func whyUnwritten(err error) string {
 	var path *fs.PathError
@@ -95,7 +99,7 @@ func whyUnwritten(err error) string {
 	switch {
 	case err == nil:
 		return ""
-	case errors.Is(err, syscall.ENOSPC):
+	case isFull(err):
 		return "no space left on the disk"
 	case errors.As(err, &ours) && ours.Why != "":
 		return ours.Why

@@ -9,6 +9,7 @@ import (
 
 	"company/internal/agentrun/runfiles"
 	"company/internal/company"
+	"company/internal/lib/secretscan"
 	"company/internal/office"
 )
 
@@ -22,17 +23,22 @@ type Projector struct {
 	files   *runfiles.Writer
 	decider company.Decider
 	record  Record
+	secrets *secretscan.Scanner
 	log     *slog.Logger
 
 	begun     *company.State // state left by an earlier process; nil once its files were checked
 	restoring sync.Mutex     // held while files of a run are restored
 
-	mu       sync.Mutex
-	pending  map[company.TaskID]*company.Task
-	verdicts map[company.RunID]verdict // to be written into results of runs
-	failed   map[company.RunID]verdict // that could not be written
-	reports  []company.RecordFileWrite // about files that were written or failed
-	wake     chan struct{}
+	mu      sync.Mutex
+	pending map[company.TaskID]*company.Task
+	// allChanged means that the files of all open tasks are out of date.
+	allChanged bool
+	verdicts   map[company.RunID]verdict // to be written into results of runs
+	failed     map[company.RunID]verdict // that could not be written
+	reports    []company.RecordFileWrite // about files that were written or failed
+	wake       chan struct{}
+
+	logs taskLogs
 }
 
 // New returns a projector of an office. Before Connect it collects changes but writes no files.
@@ -44,11 +50,12 @@ func New(off *office.Office) *Projector {
 	return projector
 }
 
-// Connect sets the state, the ledger that receives reports, and the record from which missing files of runs are
-// restored.
-func (p *Projector) Connect(d company.Decider, record Record, log *slog.Logger) {
+// Connect sets the state, the ledger that receives reports, the record from which files of runs and tasks are made, and
+// the secrets that are masked in reports.
+func (p *Projector) Connect(d company.Decider, record Record, secrets *secretscan.Scanner, log *slog.Logger) {
 	p.decider = d
 	p.record = record
+	p.secrets = secrets
 	p.log = log
 	p.begun = d.View()
 }
@@ -72,6 +79,11 @@ type Hooks struct {
 func (p *Projector) MarkChanged(event company.Event, task *company.Task) {
 	if task != nil {
 		p.noteChange(task, task.Subtask(event.Subtask))
+	}
+	if event.Kind == kindOfficeStopped || event.Kind == kindOfficeResumed {
+		p.mu.Lock()
+		p.allChanged = true // a stop interrupts every open task
+		p.mu.Unlock()
 	}
 	p.wakeUp()
 }
@@ -123,11 +135,17 @@ func (p *Projector) Run(ctx context.Context, hooks Hooks) {
 func (p *Projector) markOutdated(state *company.State) {
 	for id, task := range state.Tasks {
 		if at := p.writtenAt(id); task.Status.Ended() &&
-			(at.Equal(task.Updated) || at.IsZero() && task.Ended.Before(state.Office.Cleaned)) {
+			(at.Equal(task.Updated) && p.hasLog(id) || at.IsZero() && task.Ended.Before(state.Office.Cleaned)) {
 			continue // the file is current, or was removed
 		}
 		p.markPending(task)
 	}
+}
+
+// hasLog reports whether the log of a task is there.
+func (p *Projector) hasLog(id company.TaskID) bool {
+	_, err := p.office.TaskLogsFolder.Lstat(id.LogID() + ".json")
+	return err == nil
 }
 
 // writtenAt returns the time of the event that a task's file shows. It returns the zero time if the file cannot be
@@ -149,6 +167,16 @@ func (p *Projector) writtenAt(id company.TaskID) time.Time {
 func (p *Projector) FlushPending(ctx context.Context) {
 	p.awaitRunFiles(ctx)
 	p.mu.Lock()
+	all := p.allChanged
+	p.allChanged = false
+	p.mu.Unlock()
+	if all {
+		state := p.decider.View()
+		for _, id := range state.Open {
+			p.markPending(state.Tasks[id])
+		}
+	}
+	p.mu.Lock()
 	changed := len(p.pending) > 0
 	p.mu.Unlock()
 	if changed {
@@ -166,7 +194,7 @@ func (p *Projector) FlushPending(ctx context.Context) {
 	p.verdicts = map[company.RunID]verdict{}
 	p.mu.Unlock()
 	for _, t := range todo {
-		p.write(t)
+		p.write(ctx, t)
 	}
 	for id, v := range verdicts {
 		p.writeVerdict(id, v)
@@ -176,7 +204,8 @@ func (p *Projector) FlushPending(ctx context.Context) {
 }
 
 // write writes the files of a task. A failure of one does not stop the others.
-func (p *Projector) write(task *company.Task) {
+func (p *Projector) write(ctx context.Context, task *company.Task) {
+	p.writeTaskDocuments(ctx, task)
 	p.noteTaskFile(task.ID, "backlog/"+string(task.ID)+"-*.md", writeBacklog(p.office.BacklogFolder, task))
 	p.noteTaskFile(task.ID, "state/"+string(task.ID)+".json", p.writeState(task))
 }

@@ -28,7 +28,7 @@ func TestOutdatedFilesAreWritten(t *testing.T) {
 		s.Tasks[id] = &company.Task{ID: id, Status: status, Updated: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
 	}
 	p := New(officetest.Open(t))
-	p.Connect(fixedState{s}, nil, slog.New(slog.NewTextHandler(io.Discard, nil)))
+	p.Connect(fixedState{s}, blobs{}, nil, slog.New(slog.NewTextHandler(io.Discard, nil)))
 	p.markOutdated(s)
 	if len(p.pending) != 3 {
 		t.Fatalf("%d tasks are to be written, want 3", len(p.pending))

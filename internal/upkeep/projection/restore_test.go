@@ -76,7 +76,7 @@ func endedRun(
 func openProjector(t *testing.T, off *office.Office, s *company.State, record Record) *Projector {
 	t.Helper()
 	p := New(off)
-	p.Connect(fixedState{s}, record, slog.New(slog.NewTextHandler(io.Discard, nil)))
+	p.Connect(fixedState{s}, record, nil, slog.New(slog.NewTextHandler(io.Discard, nil)))
 	return p
 }
 

@@ -172,6 +172,9 @@ var (
 	kindRunEnded     = (*company.RunEnded).Kind(nil)
 	kindGateFinished = (*company.GateFinished).Kind(nil)
 	kindMergeGated   = (*company.MergeGated).Kind(nil)
+
+	kindOfficeStopped = (*company.OfficeStopped).Kind(nil)
+	kindOfficeResumed = (*company.OfficeResumed).Kind(nil)
 )
 
 // collectVerdicts returns a function that finds the verdicts on runs among the events of their task. It applies them

@@ -71,6 +71,12 @@ type (
 		Paused         []company.TaskID    `json:"paused"`
 		PausedSubtasks []company.SubtaskID `json:"paused_subtasks"`
 	}
+	shapeRolledBack struct {
+		Envelope
+		Run     company.RunID     `json:"run"`
+		Subtask company.SubtaskID `json:"subtask"`
+		From    company.OID       `json:"from"` // the commit that the subtask continues from
+	}
 	shapeBudgets struct {
 		Envelope
 		Tasks  []view.Budget       `json:"tasks"`
@@ -281,6 +287,8 @@ func Shapes() []Shape {
 		{"edited_plan", []string{"plan edit"}, "result of editing a plan", shapeEditedPlan{}},
 		{"stopped", []string{"stop"}, "stopped office", shapeStopped{}},
 		{"paused", []string{"pause"}, "paused tasks and subtasks", shapePaused{}},
+		{"rolled_back", []string{"rollback"}, "subtask whose changes were undone", shapeRolledBack{}},
+		{"evidence", []string{"evidence verify"}, "claims of a task, compared with what shows them", view.EvidenceCheck{}},
 		{"agents", []string{"agents"}, "agents and their current work", view.Agents{}},
 		{"staff", []string{"hire", "fire"}, "number of workers", shapeStaff{}},
 		{"budgets", []string{"budget show", "budget add --day"}, "caps and spending", shapeBudgets{}},

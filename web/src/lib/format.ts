@@ -193,7 +193,7 @@ export const whoText = (r: Run): string => (r.role === "worker" && r.worker ? r.
 
 /** heldSince is the start of a run that is held now, moved on by the time that nobody held it; null if nobody does. */
 export function heldSince(r: Run): number | null {
-  return !r.claimed || r.ended || r.status === "offered" ? null : Date.parse(r.claimed) - (r.earlier_ms ?? 0);
+  return !r.claimed || r.ended || r.status === "offered" || r.status === "interrupted" ? null : Date.parse(r.claimed) - (r.earlier_ms ?? 0);
 }
 
 /** failureText says what failed and how often, as company.Failure.Describe does. */

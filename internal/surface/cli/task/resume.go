@@ -56,18 +56,16 @@ func runResume(ctx context.Context, env *command.Environment, id string) error {
 	switch {
 	case err != nil:
 		return err
+	case len(job.Tasks) == 0 && job.HasLifted():
+		if env.Output == "json" {
+			return env.PrintJSON(env.Out, map[string]any{"schema_version": 1, "tasks": []view.Summary{}})
+		}
+		fmt.Fprintln(env.Out, "the office is no longer stopped; no task is unfinished")
 	case len(job.Tasks) == 0:
-		return printNothingToDo(env)
+		return company.E(company.EInvalid, "nothing is unfinished").Because("every task of this office has ended").
+			Fix(`company submit "…" begins another; company retry <task> reopens one that failed or was cancelled`)
 	case job.Ended != nil:
 		return printSummaries(env, job.Ended)
 	}
-	return nil
-}
-
-func printNothingToDo(env *command.Environment) error {
-	if env.Output == "json" {
-		return env.PrintJSON(env.Out, map[string]any{"schema_version": 1, "tasks": []view.Summary{}})
-	}
-	fmt.Fprintln(env.Out, "no unfinished tasks")
 	return nil
 }

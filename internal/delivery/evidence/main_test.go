@@ -1,0 +1,9 @@
+package evidence
+
+import (
+	"testing"
+
+	"company/test/goroutines"
+)
+
+func TestMain(m *testing.M) { goroutines.Main(m) }

@@ -1,0 +1,9 @@
+package report
+
+import (
+	"testing"
+
+	"company/test/goroutines"
+)
+
+func TestMain(m *testing.M) { goroutines.Main(m) }
