@@ -12,8 +12,8 @@ import (
 // wholeText is a line limit that shows messages in full.
 const wholeText = 1 << 20
 
-// RenderText formats the conversation in order, with at most limit lines of each message and result. Where v does not
-// show calls, a line has their number.
+// RenderText formats the conversation in order, with at most limit lines of each message and result. One line gives the
+// number of the calls that v leaves out in that place.
 func (t Transcript) RenderText(limit int, v Visibility) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s  %s  %s, %s, %s\n", t.RunID, safetext.EscapeLine(t.AgentID, 40),

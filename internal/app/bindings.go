@@ -13,7 +13,8 @@ import (
 // BindAgents returns the agents of a config and the models that they may use.
 func BindAgents(cfg config.Config) company.Bindings {
 	bind := func(a config.Agent) company.AgentBinding {
-		return company.AgentBinding{Profile: a.Model, MaxTurns: a.MaxTurns, Persona: a.Persona}
+		return company.AgentBinding{Profile: a.Model, MaxTurns: a.MaxTurns, Persona: a.Instructions(), Title: a.Title,
+			Capabilities: append([]string(nil), a.Capabilities...)} // an empty list is none, as in the ledger
 	}
 	bindings := company.Bindings{
 		Manager: bind(cfg.Agents.Manager), Worker: bind(cfg.Agents.Worker.Agent()), Reviewer: bind(cfg.Agents.Reviewer),

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -33,14 +34,19 @@ func TestBindAgents(t *testing.T) {
   local: {adapter: ollama, model: small}
   unused: {adapter: ollama, model: never}
 agents:
-  reviewer: {model: strong, persona: Be strict., max_turns: 7}
+  reviewer:
+    {model: strong, persona: Be strict., max_turns: 7, title: Auditor, capabilities: [SQL],
+      responsibilities: [find injections, read tests]}
   worker: {model: local}
   manager: {model: local}
   merger: {model: local}
 `)
 	b := BindAgents(l.Config)
-	if b.Reviewer != (company.AgentBinding{Profile: "strong", MaxTurns: 7, Persona: "Be strict."}) ||
-		b.Worker.Profile != "local" || b.SecondReviewer != (company.AgentBinding{}) {
+	reviewer := company.AgentBinding{Profile: "strong", MaxTurns: 7, Title: "Auditor", Capabilities: []string{"SQL"},
+		Persona: "Be strict.\n\nYour title: Auditor\n\nYour responsibilities:\n- find injections\n- read tests\n\n" +
+			"Your capabilities:\n- SQL"}
+	if !reflect.DeepEqual(b.Reviewer, reviewer) || b.Worker.Profile != "local" ||
+		!reflect.DeepEqual(b.SecondReviewer, company.AgentBinding{}) {
 		t.Errorf("%+v", b)
 	}
 	m := b.Models["strong"]

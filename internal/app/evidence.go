@@ -21,7 +21,8 @@ func (a *App) CheckEvidence(ctx context.Context, id string) (view.EvidenceCheck,
 		return view.EvidenceCheck{}, err
 	}
 	if target.Task == nil {
-		return view.EvidenceCheck{}, company.E(company.EUsage, id+" is a question of the office").Fix("name a task, such as t12")
+		return view.EvidenceCheck{}, company.E(company.EUsage, id+" is a question of the office").
+			Fix("name a task, such as t12")
 	}
 	project := target.Task.Project
 	mirror, err := gitops.LookAt(a.office.Git, a.loaded.Config.Git.Remote, project.ID, project.Path)

@@ -21,8 +21,8 @@ func ownSecrets(cfg config.Config, env func(string) (string, bool)) []secretscan
 	return out
 }
 
-// maskedSecrets returns the own secrets that are masked everywhere. A variable of container.setup_env may be a plain
-// setting such as GOFLAGS, which is only kept out of pushes; its name tells.
+// maskedSecrets returns the own secrets that are masked everywhere. A variable of container.setup_env counts if its
+// name sounds like a secret. Others, such as GOFLAGS, may be plain settings, and are only kept out of pushes.
 func maskedSecrets(cfg config.Config, env func(string) (string, bool)) []secretscan.Own {
 	return slices.DeleteFunc(ownSecrets(cfg, env), func(own secretscan.Own) bool {
 		return slices.Contains(cfg.Container.SetupEnv, own.Name) && !secretNameRE.MatchString(own.Name)

@@ -74,16 +74,9 @@ func confirmSetting(value string) string {
 	return value
 }
 
-// settingsOfTasks lists the keys that are read again for each task: those of CompanySettings and
-// of intakeProject, and the base.
+// settingsOfTasks lists the keys that are read again for each task, besides those of the agents: the ones of
+// CompanySettings and of intakeProject, and the base.
 var settingsOfTasks = []string{
-	"agents.worker.escalate_to",
-	"agents.manager.model", "agents.worker.model", "agents.reviewer.model", "agents.merger.model",
-	"agents.second_reviewer.model",
-	"agents.manager.max_turns", "agents.worker.max_turns", "agents.reviewer.max_turns", "agents.merger.max_turns",
-	"agents.second_reviewer.max_turns",
-	"agents.manager.persona", "agents.worker.persona", "agents.reviewer.persona", "agents.merger.persona",
-	"agents.second_reviewer.persona",
 	"approvals.plan", "approvals.merge", "approvals.pr", "approvals.deps", "budget.usd", "budget.tokens",
 	"container.image", "container.dockerfile", "container.setup", "container.deps", "deps.scripts", "deps.without",
 	"gates.generate", "gates.lint", "gates.types", "gates.build", "gates.test", "gates.none", "gates.services",
@@ -105,7 +98,7 @@ func IsSettingOfTasks(key string) bool {
 		_, of, _ := strings.Cut(rest, ".")
 		return slices.Contains(settingsOfModels, of)
 	}
-	return slices.Contains(settingsOfTasks, key)
+	return strings.HasPrefix(key, "agents.") || slices.Contains(settingsOfTasks, key)
 }
 
 // zeroAsNone converts 0 for the core, in which zero means the default.

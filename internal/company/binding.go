@@ -28,6 +28,9 @@ type AgentBinding struct {
 	Profile  string `json:"profile"`
 	MaxTurns int    `json:"max_turns,omitempty"` // 0 means the agent's default
 	Persona  string `json:"persona,omitempty"`   // the operator's addition to the system prompt
+	Title    string `json:"title,omitempty"`     // what the operator calls it, part of Persona
+	// Capabilities lists what it can do, part of Persona. The manager plans by those of the worker.
+	Capabilities []string `json:"capabilities,omitempty"`
 }
 
 // ModelBinding is the model of a profile.
@@ -98,7 +101,7 @@ const maxBindings = 256 << 10
 func (b Bindings) validate() error {
 	size := 0
 	for _, a := range []AgentBinding{b.Manager, b.Worker, b.Reviewer, b.Merger, b.SecondReviewer} {
-		size += len(a.Profile) + len(a.Persona)
+		size += len(a.Profile) + len(a.Persona) + len(a.Title) + len(strings.Join(a.Capabilities, ""))
 	}
 	for _, name := range slices.Sorted(maps.Keys(b.Models)) {
 		modelBinding := b.Models[name]
@@ -113,7 +116,8 @@ func (b Bindings) validate() error {
 		}
 	}
 	if size > maxBindings {
-		return E(EInvalid, "the agents and models of the config take more than 256 KiB").Fix("shorten the personas")
+		return E(EInvalid, "the agents and models of the config take more than 256 KiB").
+			Fix("shorten the personas, titles, responsibilities and capabilities")
 	}
 	return nil
 }

@@ -148,12 +148,9 @@ func (t *Task) HeldRun() bool {
 	return false
 }
 
-// dueTask appends the effects of one task. It calls hold for work that does not begin. hold may be nil.
-func (s *State) dueTask(out []Effect, task *Task, now time.Time, hold func(Hold)) []Effect {
+// dueWork is dueTask without the search for a deadlock. hold may not be nil.
+func (s *State) dueWork(out []Effect, task *Task, now time.Time, hold func(Hold)) []Effect {
 	id := string(task.ID)
-	if hold == nil {
-		hold = func(Hold) {}
-	}
 	add := func(effect Effect) {
 		effect.Task = task.ID
 		// A claimed run continues; its failures only delay the next offer.
@@ -280,10 +277,15 @@ func (s *State) dueSubtask(add func(Effect), task *Task, sub *Subtask) {
 		if !s.awaitsUnreadVerdict(task, sub.headGateResult()) && !task.awaitsRedGreen(sub) {
 			add(Effect{Key: "gate " + id + " " + string(sub.Head), Kind: EffectGate, Subtask: sub.ID, Fail: "gate " + id})
 		}
-	case SubtaskReviewing:
-		run := s.dueRun(task, Reviewer, sub.ID)
-		add(Effect{Key: "review " + string(run), Kind: EffectReview, Subtask: sub.ID, Run: run,
-			Claim: s.claimBy(Reviewer, run, task.Head), Fail: "review " + id})
+	case SubtaskReviewing, SubtaskBlocked:
+		fail := "review " + id
+		if sub.Status == SubtaskBlocked {
+			fail = summaryFailure(sub)
+		}
+		if run := s.dueRun(task, Reviewer, sub.ID); run != "" {
+			add(Effect{Key: "review " + string(run), Kind: EffectReview, Subtask: sub.ID, Run: run,
+				Claim: s.claimBy(Reviewer, run, task.Head), Fail: fail})
+		}
 	case SubtaskMerging:
 		if run := s.dueRun(task, Merger, sub.ID); run != "" {
 			add(Effect{Key: "resolve " + string(run), Kind: EffectResolve, Subtask: sub.ID, Run: run,

@@ -43,3 +43,20 @@ func TestEscalationConditions(t *testing.T) {
 		}
 	}
 }
+
+// GIT-6: a worker's clone that failed three times goes to the manager.
+func TestFailedClonesGoToTheManager(t *testing.T) {
+	t.Parallel()
+	l := newLine(t, Settings{})
+	l.plan()
+	clone := RunEnded{Status: RunError, Code: EInternal, Error: "set up the workspace of t1-01.1: git clone: broken pipe"}
+	for tries := 1; tries <= 3; tries++ {
+		if l.sub().Escalation != "" {
+			t.Fatalf("the manager is asked before the clone failed %d times", tries)
+		}
+		l.end(l.work(), clone, nil)
+	}
+	if !strings.Contains(l.sub().Escalation, "git clone: broken pipe") {
+		t.Errorf("the manager is told %q", l.sub().Escalation)
+	}
+}

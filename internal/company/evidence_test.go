@@ -81,7 +81,7 @@ func TestRollBack(t *testing.T) {
 	}
 	s.mustIgnore(RollBack{Run: run})
 
-	// A question about the undone work is withdrawn, so that no answer meets another run.
+	// A question about the undone work is withdrawn, so that its answer cannot apply to a later run.
 	asked := newStory(t, Settings{Merge: Ask}).plan(1)
 	asked.queued(1)
 	question := asked.ask(AskMerge)

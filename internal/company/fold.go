@@ -10,7 +10,7 @@ import (
 // FoldVersion is the version of the state that events fold to. Increase it with every change after which a stored
 // ledger folds to a different state, even if only a field is added. Snapshots of another version are then ignored. The
 // golden ledgers (testdata, docs/decisions/tests.md) show when that is needed.
-const FoldVersion = 10
+const FoldVersion = 11
 
 // Fold returns an identifier of the fold version and the shape of the state. A stored state with another identifier
 // must be rebuilt from the events.

@@ -317,6 +317,7 @@ func goldenHistory(t *testing.T, seed uint64) []Event {
 	w.kind = false
 	w.splitStuck()
 	w.missServices()
+	w.leaveConflict()
 	for range 60 {
 		w.step()
 	}
@@ -349,6 +350,14 @@ func (w *world) splitStuck() {
 func (w *world) missServices() {
 	w.t.Helper()
 	w.submitUntil("do a third thing", "task.services_required", func(k *knobs) { k.Services = 100 })
+}
+
+// leaveConflict has a new task meet a conflict that no agent resolves.
+func (w *world) leaveConflict() {
+	w.t.Helper()
+	w.submitUntil("do what conflicts", "conflict.summarized", func(k *knobs) {
+		k.Conflict, k.GiveUp, k.Broken, k.Escalate, k.Finding, k.Red = 100, 100, 30, 100, 0, 0
+	})
 }
 
 // submitUntil submits a task, and lives with other knobs until an event of that kind comes.

@@ -7,7 +7,7 @@ import (
 )
 
 // A conflict that neither the merger nor the manager resolves becomes a question of its own kind to the president. It
-// lists the files and both sides.
+// lists the files and both sides, and has the reviewer's summary.
 
 // Limits of the texts about a conflict in a question.
 const (
@@ -42,6 +42,9 @@ func (t *Task) conflictQuestion(sub *Subtask) string {
 		fmt.Fprintf(&b, "; and %d more", more)
 	}
 	b.WriteString(".")
+	if sub.isSummarized() && sub.ConflictSummary.Summary != "" {
+		b.WriteString("\nThe reviewer's summary: " + sub.ConflictSummary.Summary)
+	}
 	return b.String()
 }
 

@@ -19,16 +19,20 @@ var TaskMoves = map[TaskStatus][]TaskStatus{
 }
 
 // SubtaskMoves lists the statuses to which one event may move a subtask (STA-1). A subtask moves forward by one phase
-// at a time (STA-5). No rule makes it fail: it is blocked until the president decides. A ticket that takes in other
-// people's commits begins in the gates, because it needs no worker.
+// at a time (STA-5). It ends as failed or cancelled only with its task. One that its agents give up is blocked until
+// the president decides. A ticket that takes in other people's commits begins in the gates, because it needs no
+// worker.
 var SubtaskMoves = map[SubtaskStatus][]SubtaskStatus{
-	SubtaskPending:   {SubtaskAssigned, SubtaskBlocked, SubtaskCancelled},
-	SubtaskAssigned:  {SubtaskRunning, SubtaskCancelled},
-	SubtaskRunning:   {SubtaskInGate, SubtaskAssigned, SubtaskPending, SubtaskBlocked, SubtaskCancelled},
-	SubtaskInGate:    {SubtaskReviewing, SubtaskPending, SubtaskBlocked, SubtaskCancelled},
-	SubtaskReviewing: {SubtaskMerging, SubtaskPending, SubtaskBlocked, SubtaskCancelled},
-	SubtaskMerging:   {SubtaskCompleted, SubtaskInGate, SubtaskPending, SubtaskBlocked, SubtaskCancelled},
-	SubtaskBlocked:   {SubtaskPending, SubtaskCancelled},
+	SubtaskPending:  {SubtaskAssigned, SubtaskBlocked, SubtaskFailed, SubtaskCancelled},
+	SubtaskAssigned: {SubtaskRunning, SubtaskFailed, SubtaskCancelled},
+	SubtaskRunning: {SubtaskInGate, SubtaskAssigned, SubtaskPending, SubtaskBlocked, SubtaskFailed,
+		SubtaskCancelled},
+	SubtaskInGate:    {SubtaskReviewing, SubtaskPending, SubtaskBlocked, SubtaskFailed, SubtaskCancelled},
+	SubtaskReviewing: {SubtaskMerging, SubtaskPending, SubtaskBlocked, SubtaskFailed, SubtaskCancelled},
+	SubtaskMerging: {SubtaskCompleted, SubtaskInGate, SubtaskPending, SubtaskBlocked, SubtaskFailed,
+		SubtaskCancelled},
+	SubtaskBlocked:   {SubtaskPending, SubtaskFailed, SubtaskCancelled},
+	SubtaskFailed:    {SubtaskPending, SubtaskInGate},
 	SubtaskCancelled: {SubtaskPending, SubtaskInGate},
 }
 

@@ -230,7 +230,7 @@ func (s *State) nextRun(task *Task, role Role, subID SubtaskID) RunID {
 		}
 	case sub == nil:
 	case role == Reviewer:
-		if sub.Status == SubtaskReviewing {
+		if sub.Status == SubtaskReviewing || task.AwaitsConflictSummary(sub) {
 			return next(sub.Review.Current, sub.Review.Started)
 		}
 	case role == Merger:

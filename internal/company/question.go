@@ -39,7 +39,7 @@ func (s *State) requiredApprovals(task *Task) []PendingQuestion {
 			Question: planQuestion(len(task.Subtasks), task.NameSteps())})
 	}
 	for _, sub := range task.Subtasks {
-		if sub.Status == SubtaskBlocked {
+		if sub.Status == SubtaskBlocked && !task.AwaitsConflictSummary(sub) {
 			question := PendingQuestion{Key: fmt.Sprintf("blocked %s %d", sub.ID, sub.Blocks), Kind: AskBlocked, Task: task.ID,
 				Subtask:  sub.ID,
 				Question: string(sub.ID) + " is blocked: " + sub.Reason}
@@ -226,6 +226,10 @@ func (d *ApprovalOpened) apply(state *State, event Event) {
 			Line:  d.Line,
 			Asked: event.Time})
 	state.LastApproval = max(state.LastApproval, d.ID.sequenceNumber())
+	if t := state.Tasks[event.Task]; d.AskKind == AskMergeConflict && t != nil && t.Subtask(event.Subtask) != nil {
+		task := state.editTask(event.Task)
+		task.endConflictSummary(task.editSubtask(event.Subtask)) // it would come too late
+	}
 	if d.AskKind.scopeOf() != "" {
 		state.Spending.Question = d.ID
 	}

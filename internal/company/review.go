@@ -146,11 +146,14 @@ func (r ReviewRecorded) Check() error {
 }
 
 func (c EndRun) reviewerSays(meta Meta, task *Task, run *Run) ([]Event, error) {
+	sub := task.Subtask(run.Subtask)
+	if c.Review == nil && c.Conflict != "" {
+		return c.summarizeConflict(meta, task, sub, run), nil
+	}
 	if c.Review == nil {
 		return nil, E(EInvalid, "a reviewer's run must end with a verdict")
 	}
 	head, last := task.Head, task.Review.Last
-	sub := task.Subtask(run.Subtask)
 	if sub != nil {
 		head, last = sub.Head, sub.Review.Last
 	}

@@ -58,7 +58,8 @@ func (d *RunRolledBack) apply(s *State, event Event) {
 			s.withdrawOpenKey(open.Key, "its work was undone", event)
 		}
 	}
-	input := "The president undid the changes of the run " + string(event.Run) + " and later ones. Start from what is there."
+	input := "The president undid the changes of the run " + string(event.Run) +
+		" and later ones. Start from what is there."
 	sub.dropWork()
 	if task.Status.Ended() {
 		sub.Escalation, sub.Reason = "", ""

@@ -18,6 +18,7 @@ type EndRun struct {
 	Question string          // of a run that asks the president: a manager's, or a worker's before its first change
 	Guide    *Guide          // of a manager's run that decides on a subtask
 	Review   *ReviewRecorded // of a reviewer's run
+	Conflict string          // of a reviewer's run that summarises a conflict
 }
 
 func (c EndRun) decide(state *State, meta Meta) ([]Event, error) {

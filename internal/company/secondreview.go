@@ -104,6 +104,12 @@ func (d *RunEnded) EndsSecondLook() bool {
 // reviewerEnded handles the end of a reviewer's run. A second reviewer has one run. If it ends without a verdict, the
 // first review takes effect.
 func (t *Task) reviewerEnded(sub *Subtask, event Event, runEnded *RunEnded) {
+	if sub != nil && sub.Status == SubtaskBlocked {
+		if sub.Review.Current = ""; runEnded.Status != RunSuccess { // its summary follows a success
+			t.endConflictSummary(sub)
+		}
+		return
+	}
 	key := "review"
 	review := &t.Review
 	reviewing := t.Status == StatusReviewing

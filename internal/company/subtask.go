@@ -13,9 +13,9 @@ const (
 	SubtaskReviewing SubtaskStatus = "reviewing"     // the reviewer checks it
 	SubtaskMerging   SubtaskStatus = "merging"       // in the merge queue, or its conflict is being resolved
 	SubtaskCompleted SubtaskStatus = "completed"     // merged
-	SubtaskFailed    SubtaskStatus = "failed"
-	SubtaskBlocked   SubtaskStatus = "blocked" // only the president can help
-	SubtaskCancelled SubtaskStatus = "cancelled"
+	SubtaskFailed    SubtaskStatus = "failed"        // its task failed without it
+	SubtaskBlocked   SubtaskStatus = "blocked"       // only the president can help
+	SubtaskCancelled SubtaskStatus = "cancelled"     // its task was cancelled without it
 )
 
 // Ended reports whether the status is final.
@@ -54,9 +54,11 @@ type Subtask struct {
 	Conflict *ConflictReported `json:"conflict,omitempty"` // being resolved
 	// Unresolved is the conflict that the merger gave up on. It is kept until a worker hands in another head.
 	Unresolved *ConflictReported `json:"unresolved,omitempty"`
-	Merger     RunID             `json:"merger,omitempty"` // the merger's run
-	Mergers    int               `json:"mergers,omitempty"`
-	Merged     OID               `json:"merged,omitempty"` // the merge commit
+	// ConflictSummary is the reviewer's summary of Unresolved, or of an earlier conflict.
+	ConflictSummary *ConflictSummarized `json:"conflict_summary,omitempty"`
+	Merger          RunID               `json:"merger,omitempty"` // the merger's run
+	Mergers         int                 `json:"mergers,omitempty"`
+	Merged          OID                 `json:"merged,omitempty"` // the merge commit
 
 	GateReds int `json:"gate_reds,omitempty"`
 	// Unshown counts how often it was sent back for lack of a red-green test; leaveUnshown means that it may pass
@@ -88,7 +90,7 @@ type SubtaskTimes struct {
 	Created time.Time `json:"created,omitzero"` // planned
 	Started time.Time `json:"started,omitzero"` // a worker first claimed a run of it
 	Updated time.Time `json:"updated,omitzero"`
-	Ended   time.Time `json:"ended,omitzero"` // merged or cancelled
+	Ended   time.Time `json:"ended,omitzero"` // merged, or its task ended without it
 }
 
 // noteTimes sets the times of the subtasks that an event created or changed. before is the task before the event, or

@@ -64,15 +64,19 @@ func (d *TaskCompleted) apply(s *State, e Event) {
 	s.editTask(e.Task).Evidence = d.Evidence
 }
 
-// endTask ends the task of an event. It cancels unfinished subtasks, unless the task is completed: the subtasks of a
-// dry run keep their status.
+// endTask ends the task of an event. Unfinished subtasks fail with their task, or are cancelled with it. Those of a
+// completed dry run keep their status.
 func (s *State) endTask(event Event, st TaskStatus, reason string) {
 	task := s.editTask(event.Task)
 	for _, sub := range task.Subtasks {
 		if sub.Paused {
 			task.editSubtask(sub.ID).Paused = false
 		}
-		if st != StatusCompleted && !sub.Status.Ended() {
+		switch {
+		case sub.Status.Ended():
+		case st == StatusFailed:
+			task.editSubtask(sub.ID).Status = SubtaskFailed
+		case st == StatusCancelled:
 			task.editSubtask(sub.ID).Status = SubtaskCancelled
 		}
 	}

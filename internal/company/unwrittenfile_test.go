@@ -15,7 +15,8 @@ func TestTaskWithoutALog(t *testing.T) {
 	unwritten := RecordFileWrite{Task: "t1", File: "logs/task-001.json", Why: "permission denied"}
 	for range 2 {
 		b.must(Company, unwritten)
-		if task := b.s.Tasks["t1"]; task.Status != StatusFailed || task.Reason != "Its log cannot be written: permission denied." ||
+		const reason = "Its log cannot be written: permission denied."
+		if task := b.s.Tasks["t1"]; task.Status != StatusFailed || task.Reason != reason ||
 			len(task.Unwritten) != 1 {
 			t.Errorf("%+v", task)
 		}
@@ -25,7 +26,8 @@ func TestTaskWithoutALog(t *testing.T) {
 	s.work(1)
 	s.must(Company, RecordFileWrite{Task: s.id, File: s.id.LogFile(), Why: "full"})
 	s.checkStatus(StatusExecuting)
-	for id, want := range map[string]string{"task-001": "t1", "task-012": "t12", "task-1234": "t1234", "task-12": "task-12",
+	for id, want := range map[string]string{
+		"task-001": "t1", "task-012": "t12", "task-1234": "t1234", "task-12": "task-12",
 		"task-0012": "task-0012", "task-x": "task-x", "t1": "t1", "task--01": "task--01"} {
 		if got := TaskOfLog(id); got != want {
 			t.Errorf("%s: %s", id, got)

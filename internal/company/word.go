@@ -90,6 +90,9 @@ func (sub *Subtask) describeStanding() string {
 	case SubtaskCompleted:
 		return "merged"
 	case SubtaskBlocked:
+		if sub.Unresolved != nil && !sub.isSummarized() {
+			return "blocked by a conflict, which the reviewer summarises for you"
+		}
 		return "blocked, and waits for your answer"
 	}
 	return string(sub.Status)

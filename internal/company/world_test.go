@@ -219,6 +219,9 @@ func (w *world) unstuck() {
 	due := map[TaskID]bool{}
 	effects, holds := FindDue(w.s, w.now, w.k.Active)
 	for _, e := range effects {
+		if _, deadlocked := e.Command.(EndDeadlock); deadlocked {
+			w.t.Fatalf("%s is found deadlocked at %s\n%s\n%s", e.Task, w.now, w.tail(), outline(w.s.Tasks[e.Task]))
+		}
 		due[e.Task] = true
 	}
 	for _, h := range holds {

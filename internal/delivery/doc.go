@@ -4,4 +4,7 @@
 // A repeated delivery pushes no new commits and finds the same pull request. Content that looks like a secret is not
 // pushed without asking. A branch on which people committed is never overwritten. The package does not merge pull
 // requests.
+//
+// Before a task is complete, it has package evidence compare each claim with what shows it, and has the documents of
+// package report written. A task without evidence, or without its report, is not complete.
 package delivery

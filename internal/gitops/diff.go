@@ -41,6 +41,14 @@ func (m *Mirror) Diff(ctx context.Context, from, to company.OID, maxPatch int) (
 	return m.DiffAround(ctx, from, to, maxPatch, 3)
 }
 
+// PatchOf returns the patch of some paths between two commits or trees, cut at maxPatch bytes. Without paths it is that
+// of all.
+func (m *Mirror) PatchOf(
+	ctx context.Context, from, to company.OID, paths []string, maxPatch int,
+) (patch []byte, truncated bool, err error) {
+	return m.readPatch(ctx, from, to, paths, maxPatch, 3)
+}
+
 // DiffAround is like Diff, with the given number of unchanged lines around each change.
 func (m *Mirror) DiffAround(ctx context.Context, from, to company.OID, maxPatch, lines int) (Diff, error) {
 	var diff Diff
@@ -48,18 +56,22 @@ func (m *Mirror) DiffAround(ctx context.Context, from, to company.OID, maxPatch,
 	if diff.Changes, err = m.s.diffChanges(ctx, m.dir, from, to); err != nil || maxPatch <= 0 {
 		return diff, err
 	}
-	patch := gitexec.NewHead(maxPatch + 1)
-	_, err = m.s.runOK(ctx, call{
-		dir: m.dir,
-		args: []string{"diff-tree", "-r", "-p", "--no-ext-diff", "--no-textconv", "--no-renames", "--no-color",
-			"--unified=" + strconv.Itoa(lines), "--abbrev=8", "--src-prefix=a/", "--dst-prefix=b/", string(from), string(to)},
-		stdout: patch,
-	})
-	diff.Patch = patch.Bytes()
-	if len(diff.Patch) > maxPatch {
-		diff.Patch, diff.Truncated = diff.Patch[:maxPatch], true
-	}
+	diff.Patch, diff.Truncated, err = m.readPatch(ctx, from, to, nil, maxPatch, lines)
 	return diff, err
+}
+
+func (m *Mirror) readPatch(
+	ctx context.Context, from, to company.OID, paths []string, maxPatch, lines int,
+) (text []byte, truncated bool, err error) {
+	patch := gitexec.NewHead(maxPatch + 1)
+	args := []string{"diff-tree", "-r", "-p", "--no-ext-diff", "--no-textconv", "--no-renames", "--no-color",
+		"--unified=" + strconv.Itoa(lines), "--abbrev=8", "--src-prefix=a/", "--dst-prefix=b/", string(from), string(to),
+		"--"}
+	_, err = m.s.runOK(ctx, call{dir: m.dir, args: append(args, paths...), stdout: patch}) // git takes them literally
+	if text = patch.Bytes(); len(text) > maxPatch {
+		return text[:maxPatch], true, err
+	}
+	return text, false, err
 }
 
 // diffChanges returns the raw diff of two commits or trees.

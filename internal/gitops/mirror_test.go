@@ -193,6 +193,30 @@ func TestDiffAround(t *testing.T) {
 	}
 }
 
+// A patch of some paths leaves the others out. A path is a name, whatever it looks like.
+func TestPatchOfPaths(t *testing.T) {
+	t.Parallel()
+	b := setup(t, map[string]string{"a": "1\n", "b*": "1\n", "bc": "1\n"})
+	head := b.side(t, "work", func(dir string) {
+		writeFiles(t, dir, map[string]string{"a": "in a\n", "b*": "in b*\n", "bc": "in bc\n"})
+	})
+	for want, paths := range map[string][]string{"a": {"a"}, "b*": {"b*"}, "a, b*, bc": nil} {
+		patch, truncated, err := b.mirror.PatchOf(b.ctx, b.base.OID, head, paths, 1<<20)
+		var got []string
+		for _, name := range []string{"a", "b*", "bc"} {
+			if bytes.Contains(patch, []byte("+in "+name+"\n")) {
+				got = append(got, name)
+			}
+		}
+		if strings.Join(got, ", ") != want || truncated || err != nil {
+			t.Errorf("%v: changes in %v, %v", paths, got, err)
+		}
+	}
+	if patch, truncated, err := b.mirror.PatchOf(b.ctx, b.base.OID, head, nil, 10); len(patch) != 10 || !truncated {
+		t.Errorf("%d bytes, %v, %v", len(patch), truncated, err)
+	}
+}
+
 func TestDiffAndPatchID(t *testing.T) {
 	t.Parallel()
 	b := setup(t, map[string]string{"a": "1\n", "b": "1\n", "c": "1\n"})

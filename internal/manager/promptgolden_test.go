@@ -20,6 +20,7 @@ func decideBrief(task *company.Task, sub *company.Subtask, diff gitops.Diff, rep
 func TestPromptsStay(t *testing.T) {
 	task := agenttest.NewTask()
 	task.Plan.Problems = []company.PlanProblem{{Where: "plan", What: "has no wave", Fix: "plan one"}}
+	task.Settings.Agents.Worker.Capabilities = []string{"Go", "SQL"}
 	agenttest.CheckPrompt(t, "plan", planSystem,
 		planBrief(task, []*company.Approval{{Question: "How many?", Text: "100"}}, "the map"))
 	task.Subtasks[0].Escalation = "the gates stay red: TestLimit"

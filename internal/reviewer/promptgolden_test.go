@@ -83,5 +83,11 @@ func TestPromptsStay(t *testing.T) {
 	none := prompts.Render("red-green", &company.RedGreen{Files: 1})
 	unknown := prompts.Render("red-green", &company.RedGreen{Files: 1, Reason: "the tests did not build"})
 	agenttest.CheckPrompt(t, "untested", system, reviewBrief(task, sub, x)+none+unknown)
+	task.Subtasks = append(task.Subtasks, &company.Subtask{ID: "t1-02", Status: company.SubtaskCompleted,
+		Planned: company.PlannedSubtask{Title: "Count what was sent"}})
+	sub.Status, sub.Reason = company.SubtaskBlocked, "the merger could not resolve its conflict"
+	sub.Unresolved = &company.ConflictReported{Paths: []string{"api/limit.go", "api/count.go"}}
+	agenttest.CheckPrompt(t, "conflict", conflictSystem, prompts.Render("conflict.md.tmpl",
+		conflictMessage{Task: task, Ticket: sub, Own: "its diff\n", Other: "the other diff\n"}))
 	agenttest.CheckSentences(t)
 }

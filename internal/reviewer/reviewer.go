@@ -127,14 +127,19 @@ func (x subject) mayWrite(file string) bool {
 
 // review is the agentrun.Role of a reviewer.
 type review struct {
-	subject subject
-	another bool // there is a second model, and this run does not use it
+	subject  subject
+	another  bool // there is a second model, and this run does not use it
+	conflict bool // the run summarises the conflict of a blocked ticket, and judges nothing
 }
 
 // NewRole returns the role of a reviewer for a preview of its prompt.
 func NewRole() agentrun.Role { return &review{} }
 
 func (r *review) Prepare(ctx context.Context, session *agentrun.Session) (*sandbox.Spec, error) {
+	if sub := session.Subtask; sub != nil && sub.Status == company.SubtaskBlocked && sub.Unresolved != nil {
+		r.conflict = true
+		return nil, nil // both sides are in the brief
+	}
 	onto := session.Claimed.From
 	var err error
 	r.subject, err = loadSubject(ctx, session.Mirror, session.Task, session.Subtask, onto)
@@ -143,6 +148,9 @@ func (r *review) Prepare(ctx context.Context, session *agentrun.Session) (*sandb
 }
 
 func (r *review) Brief(ctx context.Context, session *agentrun.Session) (agentrun.Brief, error) {
+	if r.conflict {
+		return conflictBrief(ctx, session.Mirror, session.Task, session.Subtask)
+	}
 	r.subject.Answers = session.Clarifications
 	second := secondModelDue(session.Task, session.Subtask) && session.HasSecond()
 	r.another = session.HasSecond() && !second
@@ -185,6 +193,9 @@ func (r *review) Finish(
 ) (company.EndRun, error) {
 	if failed != nil {
 		return company.EndRun{}, failed
+	}
+	if r.conflict {
+		return finishConflict(session, out)
 	}
 	if out.End != agent.EndFinal {
 		reason := "the reviewer ended without a verdict: " + out.DescribeEnd(session.Run)

@@ -47,7 +47,7 @@ const mostOthers = 20
 // ticketBrief returns the first message about a ticket.
 func ticketBrief(task *company.Task, sub *company.Subtask, c circumstances) string {
 	others := slices.DeleteFunc(slices.Clone(task.Subtasks), func(other *company.Subtask) bool {
-		return other.ID == sub.ID || other.Status == company.SubtaskCompleted || other.Status == company.SubtaskCancelled
+		return other.ID == sub.ID || other.Status.Ended()
 	})
 	shown := others[:min(mostOthers, len(others))]
 	return prompts.Render("first.md.tmpl", firstMessage{circumstances: c, Task: task, Ticket: sub, Others: shown,

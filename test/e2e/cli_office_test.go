@@ -225,14 +225,18 @@ func TestDetach(t *testing.T) {
 	if err := follow.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = follow.Process.Kill() }) // where the test failed
-	waitFor(t, func() bool { return strings.Contains(out.String(), `"task.completed"`) },
-		func() string { return out.String() + complaints.String() })
+	t.Cleanup(func() {
+		if t.Failed() && follow.ProcessState == nil {
+			_ = follow.Process.Signal(syscall.SIGQUIT) // it prints what it waits for, and ends
+			_ = follow.Wait()
+			t.Logf("feed --follow: %v\n%s", follow.ProcessState, complaints.String())
+		}
+	})
+	waitFor(t, func() bool { return strings.Contains(out.String(), `"task.completed"`) }, out.String)
 	h.EndBackground()
 	checkDelivered(t, h, 1, 1, 1)
 	h.MustRun(patience, "pr", "close", "1")
-	waitFor(t, func() bool { return strings.Contains(out.String(), `"pr.settled"`) },
-		func() string { return out.String() + complaints.String() })
+	waitFor(t, func() bool { return strings.Contains(out.String(), `"pr.settled"`) }, out.String)
 	_ = follow.Process.Signal(syscall.SIGINT)
 	if err := follow.Wait(); follow.ProcessState.ExitCode() != 130 {
 		t.Errorf("feed --follow: %v", err)

@@ -231,6 +231,44 @@ func TestConflictUnresolved(t *testing.T) {
 	}
 }
 
+// TestConflictForThePresident: a conflict that neither the merger nor the manager resolves is the president's, who
+// gets a summary of the reviewer's, and whose words let the worker mend it (REV-2).
+func TestConflictForThePresident(t *testing.T) {
+	t.Parallel()
+	const summary = "t1-01 greets with hi, and t1-02 greets with a comment: keep one of them."
+	plan, work := collidingTickets()
+	work["t1-02"] = replyByRun(work["t1-02"], writeFilesAndFinish("Leave the greeting alone", "greet.sh", "echo hello\n"))
+	hold := stopAt("t1-02-review.1", 0)
+	h := openTinyProject(t, &staff{
+		manager: replyByRun(plan, replyAlways(call("give_up", m{"reason": "both were asked for"}))),
+		worker:  replyByTicket(work), stops: []*stop{hold}, merger: escalateFor("the two cannot live together"),
+		reviewer: func(x scripted.Exchange) scripted.Reply {
+			if x.Offers("submit_summary") {
+				return call("submit_summary", m{"summary": summary})
+			}
+			return approve(x)
+		},
+	})
+	h.LetManagerPlan()
+	t.Cleanup(hold.release)
+	p := h.Start("submit", "greet better")
+	mergeSecond(h, p, t, hold)
+	if sum := waitForSummary(t, p, 2); sum.Result == "COMPLETE" {
+		t.Errorf("summary: %+v", sum)
+	}
+	runAndExpect(t, h, []string{"Both sides change: greet.sh.", "The reviewer's summary: " + summary}, "show", "t1")
+	brief := requestText(t, h, "t1-02-review.2", 1)
+	for _, part := range []string{"the two cannot live together", "both were asked for", "+echo hi", "+# greets"} {
+		if !strings.Contains(brief, part) {
+			t.Errorf("the reviewer is not told %q:\n%s", part, brief)
+		}
+	}
+	h.MustRun(patience, "approve", "a1", "Do not touch greet.sh.")
+	waitForSummary(t, h.Start("resume", "t1"), 0)
+	checkDelivered(t, h, 1, 1, 2)
+	checkBriefHolds(t, h, "t1-02.2", "Do not touch greet.sh.")
+}
+
 // TestWorkerGarbage: what a worker's model sends is met in the conversation,
 // and the work gets done: finish before there is anything, an unknown tool, no
 // JSON, a path outside, no call at all, a server that fails, garbage, a cut-off

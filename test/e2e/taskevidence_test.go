@@ -74,7 +74,8 @@ func TestEvidence(t *testing.T) {
 	if err != nil || string(index) != `{"external_task_id":"t1","log_id":"task-001"}`+"\n" {
 		t.Errorf("%q, %v", index, err)
 	}
-	if a, b := h.MustRun(patience, "logs", "t1").Stdout, h.MustRun(patience, "logs", "task-001").Stdout; a != b || a == "" {
+	a, b := h.MustRun(patience, "logs", "t1").Stdout, h.MustRun(patience, "logs", "task-001").Stdout
+	if a != b || a == "" {
 		t.Errorf("task-001 is another log than that of t1:\n%s\n%s", a, b)
 	}
 	runAndExpect(t, h, []string{"log:    task-001", "report: "}, "show", "task-001")

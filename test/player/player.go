@@ -122,6 +122,8 @@ func (s Skill) Answer(q Request, cases []Case) Reply {
 	switch {
 	case t.offers("edit_file"):
 		return w.engineer()
+	case t.offers("submit_summary"):
+		return call("submit_summary", "summary", "Both sides change the same lines: keep one of them.")
 	case t.offers("submit_review"):
 		return w.review()
 	case t.offers("submit_plan"):

@@ -93,6 +93,16 @@ func (f *toolFactory) finishTool() agent.Tool {
 			if !f.Start.Valid() {
 				return agent.Result{}, company.E(company.EInternal, "finish does not know the run's first commit")
 			}
+			switch phrase := findGuess(a.Summary); {
+			case phrase == "":
+			case f.guesses < mostGuesses:
+				f.guesses++
+				return agent.Result{IsError: true, Text: fmt.Sprintf("Not finished: the summary guesses (%q), and a claim of "+
+					"finished work may not. Check it and say what you saw, or say in risks what is open. Put code and "+
+					"quotations in backticks.", phrase)}, nil
+			default:
+				a.Risks = strings.TrimSpace(fmt.Sprintf("The summary guesses (%q). %s", phrase, a.Risks))
+			}
 			statusResult, err := f.Toolbox.GitStatus(ctx)
 			if err != nil {
 				return agent.Result{}, err

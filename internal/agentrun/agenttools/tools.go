@@ -144,6 +144,7 @@ type toolFactory struct {
 	told    map[string]bool // lines about the commits that the agent has read
 	// askedUnchanged means that finish asked whether the work needs no commit.
 	askedUnchanged bool
+	guesses        int // summaries that finish refused because they guess
 }
 
 // newTool returns a tool whose arguments decode into an A.

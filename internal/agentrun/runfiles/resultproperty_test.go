@@ -73,7 +73,7 @@ func drawResult(t *rapid.T) ExecutionResult {
 				company.GateCheck{Name: rapid.String().Draw(t, "check"), Command: rapid.String().Draw(t, "command"),
 					ExitCode: rapid.IntRange(0, 255).Draw(t, "code"), Took: time.Duration(rapid.Int64Range(0, 1e12).Draw(t, "took"))})
 		}
-		r.QualityGates = g
+		r.QualityGates = NewQualityGates(*g)
 	}
 	return r
 }

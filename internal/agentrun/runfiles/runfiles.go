@@ -22,24 +22,37 @@ import (
 // ExecutionResult is result.json of one run (ART-1). Its JSON Schema is
 // docs/schemas/execution-result.schema.json, which the test beside it generates from this struct.
 type ExecutionResult struct {
-	RunID        company.RunID       `json:"run_id"`
-	TicketID     string              `json:"ticket_id"` // the subtask, or the task for the company's own agents
-	AgentID      string              `json:"agent_id"`
-	Status       company.RunStatus   `json:"status" jsonschema:"enum=success,enum=partial,enum=quality_failed,enum=error"`
-	StartTime    time.Time           `json:"start_time"`
-	EndTime      time.Time           `json:"end_time"`
-	Artifacts    []Artifact          `json:"artifacts"`
-	GitBranch    string              `json:"git_branch"`
-	Commits      []string            `json:"commits"`                             // of the run, the oldest first
-	QualityGates *company.GateResult `json:"quality_gates" jsonschema:"nullable"` // null until the gates have run
-	Errors       []string            `json:"errors"`
-	Turns        int                 `json:"conversation_turns"`
-	TokensUsed   int64               `json:"tokens_used"`
-	CostMicroUSD *int64              `json:"cost_micro_usd" jsonschema:"nullable"` // null if no price is known
-	Summary      string              `json:"summary,omitempty"`
-	Journal      company.Hash        `json:"journal,omitempty"`    // the sealed journal, a blob
-	Transcript   company.Hash        `json:"transcript,omitempty"` // the conversation, a blob
-	Briefing     *company.Briefing   `json:"briefing,omitempty"`   // hashes of the agent's start, and the model
+	RunID        company.RunID     `json:"run_id"`
+	TicketID     string            `json:"ticket_id"` // the subtask, or the task for the company's own agents
+	AgentID      string            `json:"agent_id"`
+	Status       company.RunStatus `json:"status" jsonschema:"enum=success,enum=partial,enum=quality_failed,enum=error"`
+	StartTime    time.Time         `json:"start_time"`
+	EndTime      time.Time         `json:"end_time"`
+	Artifacts    []Artifact        `json:"artifacts"`
+	GitBranch    string            `json:"git_branch"`
+	Commits      []string          `json:"commits"`                             // of the run, the oldest first
+	QualityGates *QualityGates     `json:"quality_gates" jsonschema:"nullable"` // null until the gates have run
+	Errors       []string          `json:"errors"`
+	Turns        int               `json:"conversation_turns"`
+	TokensUsed   int64             `json:"tokens_used"`
+	CostMicroUSD *int64            `json:"cost_micro_usd" jsonschema:"nullable"` // null if no price is known
+	Summary      string            `json:"summary,omitempty"`
+	Journal      company.Hash      `json:"journal,omitempty"`    // the sealed journal, a blob
+	Transcript   company.Hash      `json:"transcript,omitempty"` // the conversation, a blob
+	Briefing     *company.Briefing `json:"briefing,omitempty"`   // hashes of the agent's start, and the model
+}
+
+// QualityGates is a verdict with the results of its linters and tests (GAT-1). The type check and the build count as
+// linters.
+type QualityGates struct {
+	company.GateResult
+	Lint *company.GateGroup `json:"lint" jsonschema:"nullable"` // null if there is none
+	Test *company.GateGroup `json:"test" jsonschema:"nullable"`
+}
+
+// NewQualityGates returns a verdict as result.json has it.
+func NewQualityGates(result company.GateResult) *QualityGates {
+	return &QualityGates{GateResult: result, Lint: result.SummarizeLint(), Test: result.SummarizeTests()}
 }
 
 // Artifact is one path that the run created, modified or deleted, according to git objects (ART-2).
@@ -61,9 +74,9 @@ func (r ExecutionResult) Marshal() ([]byte, error) {
 		r.Errors = []string{}
 	}
 	if r.QualityGates != nil && r.QualityGates.Checks == nil {
-		gateResult := *r.QualityGates
-		gateResult.Checks = []company.GateCheck{}
-		r.QualityGates = &gateResult
+		gates := *r.QualityGates
+		gates.Checks = []company.GateCheck{}
+		r.QualityGates = &gates
 	}
 	b, err := json.MarshalIndent(r, "", "  ")
 	if err != nil {

@@ -81,11 +81,12 @@ func fullResult() ExecutionResult {
 		EndTime:   at.Add(time.Minute),
 		Artifacts: []Artifact{{Path: "a/b.go", Action: "created"}, {Path: "c", Action: "deleted", Diff: "-x\n"}},
 		GitBranch: "agent/t12-03-x", Commits: []string{strings.Repeat("a", 40)},
-		QualityGates: &company.GateResult{Tree: company.OID(strings.Repeat("b", 40)), GateHash: "c", Image: "sha256:d",
+		QualityGates: NewQualityGates(company.GateResult{
+			Tree: company.OID(strings.Repeat("b", 40)), GateHash: "c", Image: "sha256:d",
 			Passed: false, Checks: []company.GateCheck{
 				{Name: "lint", Command: "go vet ./...", ExitCode: 1, Output: "x", Log: "e", Took: time.Second},
 				{Name: "test", Command: "go test ./...", Skipped: true},
-			}},
+			}}),
 		Errors: []string{"out of turns"}, Turns: 3, TokensUsed: 100, CostMicroUSD: &cost, Summary: "s", Journal: "f",
 		Transcript: "g",
 	}
@@ -96,7 +97,7 @@ func fullResult() ExecutionResult {
 func TestResultMatchesSchema(t *testing.T) {
 	s := loadSchema(t)
 	untested := fullResult()
-	untested.QualityGates = &company.GateResult{Untested: true}
+	untested.QualityGates = NewQualityGates(company.GateResult{Untested: true})
 	for name, r := range map[string]ExecutionResult{
 		"full":     fullResult(),
 		"untested": untested,
@@ -157,7 +158,7 @@ func TestResultRoundTrip(t *testing.T) {
 		t.Errorf("%v\n%s\n%s", err, text, again)
 	}
 	g := &company.GateResult{Untested: true}
-	if _, err := (ExecutionResult{QualityGates: g}).Marshal(); err != nil || g.Checks != nil {
+	if _, err := (ExecutionResult{QualityGates: NewQualityGates(*g)}).Marshal(); err != nil || g.Checks != nil {
 		t.Errorf("%v: the verdict was changed: %+v", err, g)
 	}
 }

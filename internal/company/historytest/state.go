@@ -205,7 +205,8 @@ func checkSubtasks(task *company.Task) error {
 			return fmt.Errorf("%s was started before all is complete that it comes after", sub.ID)
 		case sub.Paused && (sub.Status.Ended() || task.Status.Ended()):
 			return fmt.Errorf("%s is paused and %s, in a task that is %s", sub.ID, sub.Status, task.Status)
-		case sub.Escalation != "" && sub.Status != company.SubtaskPending && sub.Status != company.SubtaskCancelled:
+		case sub.Escalation != "" && sub.Status != company.SubtaskPending &&
+			sub.Status != company.SubtaskFailed && sub.Status != company.SubtaskCancelled:
 			return fmt.Errorf("%s waits for the manager and is %s", sub.ID, sub.Status)
 		}
 		switch sub.Status {

@@ -63,6 +63,11 @@ func (c *Checker) observeVerdict(t *observedTask, data company.Data, event compa
 		}
 		t.approved[string(event.Subtask)+" "+string(d.Head)] = d.Verdict == company.Approve && !t.wantsSecondReview(d)
 		t.judged[string(event.Subtask)+" "+string(d.Head)] = d
+	case *company.ConflictSummarized:
+		if r := t.runs[event.Run]; r == nil || !r.ended || roleOf(event.Run) != company.Reviewer ||
+			t.heads[event.Subtask] != d.Head {
+			return fmt.Errorf("%s summarises a conflict of another head, or is no reviewer's that ended", event.Run)
+		}
 	case *company.ReviewCarried:
 		if d.Head == "" || d.Head != t.carried || !t.approved[string(event.Subtask)+" "+string(d.From)] ||
 			t.merged[event.Subtask] != d.Head {

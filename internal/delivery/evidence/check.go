@@ -58,7 +58,7 @@ func (c Checker) Check(ctx context.Context, task *company.Task, mirror *gitops.M
 	}
 	evidence := company.Evidence{}
 	if task.Prepared != nil && task.Head != "" && mirror != nil {
-		switch err := listFiles(ctx, &result, task, mirror); {
+		switch err := verifyFiles(ctx, &result, task, mirror); {
 		case company.CodeOf(err) == company.ENotFound:
 			result.Problems = append(result.Problems, "files: the commit "+task.Head.Short()+" is missing")
 		case err != nil:
@@ -149,9 +149,9 @@ func (c Checker) checkRun(ctx context.Context, run *company.Run) (problem string
 	return "", err
 }
 
-// listFiles lists the files that the task changed: those that differ between its base and its head, and those that
+// verifyFiles lists the files that the task changed: those that differ between its base and its head, and those that
 // only a ticket changed.
-func listFiles(
+func verifyFiles(
 	ctx context.Context, r *view.EvidenceCheck, task *company.Task, mirror *gitops.Mirror,
 ) (err error) {
 	if r.Tree, err = mirror.Tree(ctx, task.Head); err != nil {

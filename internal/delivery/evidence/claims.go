@@ -14,8 +14,8 @@ import (
 )
 
 // ListClaims lists the claims of a task: runs in the order of their ends, then checks, merges and the delivery. A run
-// that nobody held at its end claims nothing. Neither does a check that did not run, nor an output that a newer one of
-// the same ticket replaced.
+// that nobody held at its end claims nothing. Neither does a check that did not run, one that failed without any
+// output because its place could not be prepared, nor an output that a newer one of the same ticket replaced.
 func ListClaims(task *company.Task) []view.Claim {
 	claims := []view.Claim{}
 	runs := slices.SortedFunc(maps.Values(task.Runs), func(a, b *company.Run) int {

@@ -160,12 +160,14 @@ func TestEvidenceThatIsMissing(t *testing.T) {
 		"another journal": {func(t *testing.T, w *work) {
 			w.setResult(t, runfiles.ExecutionResult{RunID: worked, Journal: w.log})
 		}, "run t1-01.1: its result names another journal than the ledger"},
-		"no journal":   {func(_ *testing.T, w *work) { delete(w.blobs, w.journal) }, "run t1-01.1: it is missing"},
-		"no hash":      {func(_ *testing.T, w *work) { w.task.Runs[worked].Result = "" }, "the ledger names no evidence"},
-		"no output":    {func(_ *testing.T, w *work) { delete(w.blobs, w.log) }, "it is missing"},
-		"not merged":   {func(_ *testing.T, w *work) { w.task.Head = w.Base }, "merge t1-01: the integration branch does not"},
-		"another tree": {func(_ *testing.T, w *work) { w.task.Gate.Result.Tree = w.Tree(w.Base) }, "delivery t1: its tree is"},
-		"no change":    {func(_ *testing.T, w *work) { w.task.Prepared.Base.OID = w.task.Head }, "files: none differs"},
+		"no journal": {func(_ *testing.T, w *work) { delete(w.blobs, w.journal) }, "run t1-01.1: it is missing"},
+		"no hash":    {func(_ *testing.T, w *work) { w.task.Runs[worked].Result = "" }, "the ledger names no evidence"},
+		"no output":  {func(_ *testing.T, w *work) { delete(w.blobs, w.log) }, "it is missing"},
+		"not merged": {func(_ *testing.T, w *work) { w.task.Head = w.Base },
+			"merge t1-01: the integration branch does not"},
+		"another tree": {func(_ *testing.T, w *work) { w.task.Gate.Result.Tree = w.Tree(w.Base) },
+			"delivery t1: its tree is"},
+		"no change": {func(_ *testing.T, w *work) { w.task.Prepared.Base.OID = w.task.Head }, "files: none differs"},
 		"no commit": {func(_ *testing.T, w *work) {
 			w.task.Subtasks[0].Merged = company.OID(strings.Repeat("7", 40))
 		}, "merge t1-01: "},

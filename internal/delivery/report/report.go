@@ -42,6 +42,7 @@ type Report struct {
 	Modified     int              `json:"files_modified_count"`
 	Evidence     []view.Claim     `json:"evidence"`
 	Unresolved   []string         `json:"unresolved"`
+	Manager      ManagerReport    `json:"manager_report"`
 	Events       Events           `json:"events"`
 	// Task has the plan with its tickets, runs, checks, reviews and findings, and the questions with their answers.
 	Task view.TaskDetail `json:"task"`
@@ -108,7 +109,7 @@ func New(src view.Source, task *company.Task, events []company.Event) (Report, e
 			Attachments: append([]company.Attachment{}, task.Attachments...)},
 		Phases: []Phase{}, Commands: listCommands(task), Artifacts: listFiles(task), Modified: countModified(task),
 		Evidence: evidence.ListClaims(task), Events: Events{Tail: listEvents(events, tailEvents)},
-		Task: src.TaskDetail(task),
+		Manager: newManagerReport(task), Task: src.TaskDetail(task),
 	}
 	report.Unresolved = listUnresolved(task, report.Task)
 	if task.Status.Ended() {

@@ -21,6 +21,7 @@ func (r Report) RenderMarkdown() string {
 	writeList(&b, "Why", r.Reasons)
 	writeList(&b, "Next", []string{r.NextAction})
 	writeList(&b, "Unresolved", r.Unresolved)
+	r.Manager.writeTo(&b)
 	b.WriteString("\n## Instruction\n\n" + quoteText(r.Inputs.Instruction))
 	if base := r.Inputs.Base; base != nil {
 		fmt.Fprintf(&b, "\nBase: %s at %s, for a pull request into %s.\n", escapeCell(base.Branch), base.OID.Short(),
@@ -53,7 +54,7 @@ func (r Report) RenderMarkdown() string {
 	}
 	writeTable(&b, "Checks", []string{"Check", "Command", "Exit code", "Tree", "Output"}, rows)
 	var findings []string
-	for _, finding := range r.findings() {
+	for _, finding := range r.listFindings() {
 		findings = append(findings, fmt.Sprintf("%s %s %s (%s)", finding.Severity, finding.Where(), finding.What,
 			finding.Status))
 	}
@@ -89,8 +90,8 @@ func valueOf(n *int64) int64 {
 	return *n
 }
 
-// findings lists the findings of all reviews: those of the tickets, then those of the whole.
-func (r Report) findings() []company.JudgedFinding {
+// listFindings lists the findings of all reviews: those of the tickets, then those of the whole.
+func (r Report) listFindings() []company.JudgedFinding {
 	var all []company.JudgedFinding
 	for _, sub := range r.Task.Plan {
 		all = append(all, sub.Findings...)

@@ -50,7 +50,7 @@ func (s *Scanner) maskText(text string, shown bool) string {
 		text = replacePlaces(text, places, searched)
 	}
 	if places, _ := s.findSecrets(text, shown); len(places) > 0 {
-		return text[:places[0].from] + hidden(len(text)-places[0].from)
+		return text[:places[0].from] + describeHidden(len(text)-places[0].from)
 	}
 	return text
 }
@@ -106,12 +106,15 @@ func replacePlaces(text string, places []secretPlace, searched int) string {
 		out.WriteString(text[end:searched])
 	}
 	if end = max(end, searched); end < len(text) {
-		out.WriteString(hidden(len(text) - end))
+		out.WriteString(describeHidden(len(text) - end))
 	}
 	return out.String()
 }
 
-func hidden(n int) string { return fmt.Sprintf(MaskStart+" %d bytes that may have secrets]", n) }
+// describeHidden returns what stands in place of n bytes that are not shown.
+func describeHidden(n int) string {
+	return fmt.Sprintf(MaskStart+" %d bytes that may have secrets]", n)
+}
 
 // secretPlace is the place of a secret in a text.
 type secretPlace struct {

@@ -1,6 +1,8 @@
 package config
 
 import (
+	"slices"
+	"strings"
 	"time"
 
 	"company/internal/company"
@@ -76,6 +78,11 @@ type Agent struct {
 	Model    string `yaml:"model" doc:"model profile"`
 	MaxTurns int    `yaml:"max_turns" min:"1" max:"1000" doc:"maximum model replies of a run"`
 	Persona  string `yaml:"persona" doc:"text added to the role's instructions"`
+
+	// Who the agent is (SUB-6).
+	Title            string   `yaml:"title" doc:"what it is, such as Go developer; company agents shows it at work"`
+	Responsibilities []string `yaml:"responsibilities" doc:"its duties, added to the role's instructions"`
+	Capabilities     []string `yaml:"capabilities" doc:"its abilities, added to the instructions; a manager is told its workers'"`
 }
 
 // WorkerAgent is the config of the worker role, with the profiles that a stuck worker may get.
@@ -84,14 +91,38 @@ type WorkerAgent struct {
 	MaxTurns   int      `yaml:"max_turns" min:"1" max:"1000" doc:"maximum model replies of a run"`
 	Persona    string   `yaml:"persona" doc:"text added to the role's instructions"`
 	EscalateTo []string `yaml:"escalate_to" doc:"profiles that the manager may give a stuck subtask"`
+
+	Title            string   `yaml:"title" doc:"what it is, such as Go developer; company agents shows it at work"`
+	Responsibilities []string `yaml:"responsibilities" doc:"its duties, added to the role's instructions"`
+	Capabilities     []string `yaml:"capabilities" doc:"its abilities, added to the instructions; a manager is told its workers'"`
 }
 
 // Agent returns the agent config of a worker, until the manager gives it another model.
-func (w WorkerAgent) Agent() Agent { return Agent{w.Model, w.MaxTurns, w.Persona} }
+func (w WorkerAgent) Agent() Agent {
+	return Agent{Model: w.Model, MaxTurns: w.MaxTurns, Persona: w.Persona,
+		Title: w.Title, Responsibilities: w.Responsibilities, Capabilities: w.Capabilities}
+}
+
+// Instructions returns the text that the config adds to the role's instructions, or "".
+func (a Agent) Instructions() string {
+	parts := []string{a.Persona}
+	if a.Title != "" {
+		parts = append(parts, "Your title: "+a.Title)
+	}
+	for _, list := range []struct {
+		heading string
+		lines   []string
+	}{{"Your responsibilities:", a.Responsibilities}, {"Your capabilities:", a.Capabilities}} {
+		if len(list.lines) > 0 {
+			parts = append(parts, list.heading+"\n- "+strings.Join(list.lines, "\n- "))
+		}
+	}
+	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), "\n\n")
+}
 
 // Workers sets the size of the pool and the limits of one worker.
 type Workers struct {
-	Max            int           `yaml:"max" min:"1" max:"64" doc:"maximum concurrent workers; the default is lower if memory is short"`
+	Max            int           `yaml:"max" min:"1" max:"64" doc:"maximum workers (in a project: limits.writers); the default is lower if memory is short"`
 	CommandTimeout time.Duration `yaml:"command_timeout" min:"1s" max:"15m" doc:"timeout of one command in a container"`
 	RunTimeout     time.Duration `yaml:"run_timeout" min:"10s" max:"168h" doc:"timeout of one run, without waits for models"`
 	Memory         Size          `yaml:"memory" min:"64m" max:"64t" doc:"memory of one container"`
@@ -273,7 +304,8 @@ func Default() Config {
 			OfficeUSD: USDCap(company.NoCap), OfficeTokens: TokenLimit(company.NoCap)},
 		Approvals: Approvals{Plan: Auto, Merge: Auto, PR: Auto, Deps: Auto},
 		Limits: Limits{Continuations: 3, RunRetries: 2, GateRetries: 2, ReviewRounds: 2, Conflicts: 2,
-			ModelWait: 15 * time.Minute, StopGrace: 3 * time.Second, ConcurrentTasks: 4, MergeStack: 4, Readers: 9},
+			ModelWait: 15 * time.Minute, StopGrace: 3 * time.Second, ConcurrentTasks: 4, MergeStack: 4,
+			Readers: 9, Writers: 4},
 		Plan:          PlanLimits{Way: company.WayAuto, MaxSubtasks: 64, MaxWriteSet: 64, MaxEffort: company.EffortLarge},
 		Review:        Review{Confirm: company.ConfirmOff},
 		Serve:         Serve{Listen: "127.0.0.1:7777"},

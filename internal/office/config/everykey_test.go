@@ -54,6 +54,16 @@ func TestEveryKeyWorks(t *testing.T) {
 		"agents.merger.model": "default", "agents.merger.max_turns": "5", "agents.merger.persona": "kind",
 		"agents.worker.escalate_to": "[default]", "agents.second_reviewer.model": "default",
 		"agents.second_reviewer.max_turns": "5", "agents.second_reviewer.persona": "kind",
+		"agents.manager.title": "Go developer", "agents.manager.capabilities": "[Go]",
+		"agents.manager.responsibilities": "[tests]",
+		"agents.worker.title":             "Go developer", "agents.worker.capabilities": "[Go]",
+		"agents.worker.responsibilities": "[tests]",
+		"agents.reviewer.title":          "Go developer", "agents.reviewer.capabilities": "[Go]",
+		"agents.reviewer.responsibilities": "[tests]",
+		"agents.merger.title":              "Go developer", "agents.merger.capabilities": "[Go]",
+		"agents.merger.responsibilities": "[tests]",
+		"agents.second_reviewer.title":   "Go developer", "agents.second_reviewer.capabilities": "[Go]",
+		"agents.second_reviewer.responsibilities": "[tests]",
 	}
 	model := "{adapter: openai, model: m"
 	check := func(key, value string) error {

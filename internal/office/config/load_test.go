@@ -59,13 +59,12 @@ recovery: auto                                               # auto | ask
 retention_days: 7
 `
 
-// Every key of the design's example is known, and but for two its values are the defaults
+// Every key of the design's example is known, and but for one its values are the defaults
 // (CFG-1).
 func TestDesignExampleIsTheDefault(t *testing.T) {
 	got := mustLoad(t, LoadOptions{OfficeDir: configtest.Office(t, designYAML)}).Config
 	want := Default()
 	want.setDefaultModels()
-	want.Limits.Writers = 4 // by default as many as there are workers
 	want.Models["strong"] = Model{Adapter: "openai", Model: "gpt-5", APIKeyEnv: "OPENAI_API_KEY",
 		Fallback: []string{"default"}, Tools: Auto, Images: Auto}
 	want.Agents.Manager.Model, want.Agents.Reviewer.Model, want.Agents.Merger.Model = "strong", "strong", "strong"

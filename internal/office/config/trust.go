@@ -296,7 +296,8 @@ func needsTrust(key, before, after string, lower, upper Config) bool {
 	case key == "recovery":
 		return after == `"auto"`
 	case strings.HasPrefix(key, "agents."):
-		return strings.HasSuffix(key, ".persona")
+		return !strings.HasSuffix(key, ".model") && !strings.HasSuffix(key, ".max_turns") &&
+			!strings.HasSuffix(key, ".escalate_to")
 	}
 	return !slices.ContainsFunc(untrustedKeys, func(h string) bool {
 		return key == h || strings.HasSuffix(h, ".") && strings.HasPrefix(key, h)

@@ -119,6 +119,10 @@ func describeEvent(event company.Event, task *company.Task) Item {
 		item.Text, item.Quiet = "released: "+d.Why, true
 	case *company.RunEnded:
 		item.describeEnd(event, d, task)
+	case *company.ConflictSummarized:
+		if item.Text = "reviewer on the conflict: " + safetext.EscapeLine(d.Summary, 300); d.Summary == "" {
+			item.Text = "the reviewer wrote no summary of the conflict"
+		}
 	case *company.GateFinished:
 		item.describeGate(d)
 	case *company.MergeGated:
@@ -366,6 +370,10 @@ func runText(role company.Role, event company.Event, task *company.Task) string 
 		}
 		return "planning"
 	case company.Reviewer:
+		if task != nil && task.Subtask(event.Subtask) != nil &&
+			task.Subtask(event.Subtask).Status == company.SubtaskBlocked {
+			return "summarising the conflict of" + title
+		}
 		if title == "" {
 			title = " the whole"
 		}

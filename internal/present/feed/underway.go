@@ -143,6 +143,7 @@ var toolVerbs = map[string]string{
 	"git_commit": "commits", "git_status": "checks its changes", "check_process": "checks a process",
 	"list_processes": "checks its processes",
 	"finish":         "finishes", "submit_plan": "submits the plan", "submit_review": "submits the review",
+	"submit_summary": "submits a summary",
 }
 
 // DoingText describes a tool call with a verb and its arguments.

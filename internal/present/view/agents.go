@@ -17,6 +17,7 @@ import (
 type Agent struct {
 	Agent            string            `json:"agent"` // w1, manager, reviewer, merger
 	Role             company.Role      `json:"role"`
+	AgentTitle       string            `json:"agent_title,omitempty"` // agents.<role>.title of the config
 	ReportsTo        string            `json:"reports_to,omitempty"`
 	Model            string            `json:"model"` // model profile
 	Run              company.RunID     `json:"run,omitempty"`
@@ -76,6 +77,7 @@ func (src Source) Agents() Agents {
 		if sub := task.Subtask(run.Subtask); sub != nil {
 			av.Title = sub.Planned.Title
 		}
+		av.AgentTitle = task.AgentOf(run).Title
 		if i := slices.IndexFunc(src.Activities, func(d Activity) bool { return d.Run == run.ID }); i >= 0 {
 			av.Turn, av.Doing = src.Activities[i].Turn, src.Activities[i].Text
 		}
@@ -139,7 +141,11 @@ func (v Agents) Render(style Style) string {
 				turn = strconv.Itoa(ag.Turn)
 			}
 		}
-		table.Row(ag.Agent, string(ag.Role), safetext.EscapeLine(ag.Model, 30), run, turn, age, may,
+		role := string(ag.Role)
+		if ag.AgentTitle != "" {
+			role = safetext.EscapeLine(ag.AgentTitle, 40) + " (" + role + ")"
+		}
+		table.Row(ag.Agent, role, safetext.EscapeLine(ag.Model, 30), run, turn, age, may,
 			safetext.EscapeLine(ag.Doing, 60))
 	}
 	b.WriteString(table.Render(style))

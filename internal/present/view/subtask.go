@@ -17,20 +17,21 @@ type Subtask struct {
 	Task company.TaskID    `json:"task"`
 	Wave int               `json:"wave"` // or step, if subtasks depend on others by after
 	// subtasks that must be merged before it starts, besides those of earlier waves
-	After              []company.SubtaskID   `json:"after"`
-	Status             company.SubtaskStatus `json:"status"`
-	Paused             bool                  `json:"paused"`             // on its own, independent of its task
-	Question           company.ApprovalID    `json:"question,omitempty"` // the question that its merge waits for, if any
-	Created            time.Time             `json:"created"`
-	Started            *time.Time            `json:"started"` // null until a worker claims a run of it
-	Updated            time.Time             `json:"updated"`
-	Ended              *time.Time            `json:"ended"` // when it was merged or cancelled; null until then
-	Title              string                `json:"title"`
-	Description        string                `json:"description"`
-	AcceptanceCriteria []string              `json:"acceptance_criteria"`
-	WriteSet           []string              `json:"write_set"`
-	Effort             string                `json:"effort"`
-	Context            []string              `json:"context,omitempty"` // files and notes for its workers to start with
+	After    []company.SubtaskID   `json:"after"`
+	Status   company.SubtaskStatus `json:"status"`
+	Paused   bool                  `json:"paused"`             // on its own, independent of its task
+	Question company.ApprovalID    `json:"question,omitempty"` // the question that its merge waits for, if any
+	Created  time.Time             `json:"created"`
+	Started  *time.Time            `json:"started"` // null until a worker claims a run of it
+	Updated  time.Time             `json:"updated"`
+	// when it was merged, or its task ended without it; null until then
+	Ended              *time.Time `json:"ended"`
+	Title              string     `json:"title"`
+	Description        string     `json:"description"`
+	AcceptanceCriteria []string   `json:"acceptance_criteria"`
+	WriteSet           []string   `json:"write_set"`
+	Effort             string     `json:"effort"`
+	Context            []string   `json:"context,omitempty"` // files and notes for its workers to start with
 	// model profile set by the manager; absent if its workers use their own
 	Model string `json:"model,omitempty"`
 	// model replies that the manager added to the config's limit for each run
@@ -157,10 +158,10 @@ func (v Subtask) originNotes() []string {
 	return notes
 }
 
-// keptNote names the commands for the work of a subtask that was cancelled with its task. It returns "" if there is no
+// keptNote names the commands for the work of a subtask without which its task ended. It returns "" if there is no
 // work.
 func (v Subtask) keptNote() string {
-	if v.Status != company.SubtaskCancelled || v.Head == "" {
+	if !v.Status.Ended() || v.Status == company.SubtaskCompleted || v.Head == "" {
 		return ""
 	}
 	return fmt.Sprintf("its work is kept at %s: company diff %s shows it, company retry %s continues it",

@@ -6,7 +6,6 @@ import (
 
 	"company/internal/api/client"
 	"company/internal/company"
-	"company/internal/office"
 	"company/internal/present/feed"
 	"company/internal/surface/officeaccess"
 	"company/internal/surface/terminalio"
@@ -48,7 +47,7 @@ func Feed(ctx context.Context, ent *officeaccess.Entrance, feedOptions FeedOptio
 		case err != nil && !client.IsFeedCut(err) && company.CodeOf(err) != company.EHeld:
 			return err
 		}
-		if err := office.AwaitHolder(ctx, paths); err != nil {
+		if err := ent.AwaitHolder(ctx, paths); err != nil {
 			return err
 		}
 	}

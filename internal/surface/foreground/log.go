@@ -99,7 +99,7 @@ func FollowLog(ctx context.Context, ent *officeaccess.Entrance, id string, full 
 		case err != nil && !client.IsFeedCut(err) && company.CodeOf(err) != company.EHeld:
 			return err
 		}
-		if err := office.AwaitHolder(ctx, paths); err != nil {
+		if err := ent.AwaitHolder(ctx, paths); err != nil {
 			return err
 		}
 	}

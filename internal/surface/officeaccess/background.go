@@ -182,11 +182,24 @@ func (ent *Entrance) openHere(ctx context.Context, paths office.Paths, forWork b
 		ent.Console.PrintNote("the config does not load, so the office is read-only; see company config check")
 	}
 	ent.own = app
+	opened := app.View().Seq
 	conn.OnClose(func() {
 		ent.own = nil
 		_ = app.Close() // logged
+		ent.changed = app.View().Seq > opened
 	})
 	return conn, nil
+}
+
+// AwaitHolder waits until another process takes the office, for a caller that follows it. It returns at once if the
+// office got events while this process last had it: a command of another process may have come after the caller's last
+// read, and that process never has the office.
+func (ent *Entrance) AwaitHolder(ctx context.Context, paths office.Paths) error {
+	if ent.changed {
+		ent.changed = false
+		return nil
+	}
+	return office.AwaitHolder(ctx, paths)
 }
 
 // StopOwnWork stops the work in this process, if this process has the office. The office can still be read. The error

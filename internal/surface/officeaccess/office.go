@@ -43,6 +43,7 @@ type Entrance struct {
 	Foreground bool
 
 	own     *officeapp.App              // the office, while this process has it
+	changed bool                        // the office got events while this process last had it
 	configs map[[2]string]config.Loaded // loaded configs by office and project
 }
 

@@ -328,3 +328,31 @@ func TestBackgroundFindsTheSameOffice(t *testing.T) {
 		}
 	}
 }
+
+// TestEventsWhileThisProcessHadTheOffice: who follows an office looks again if the office got events while this process
+// had it, and otherwise waits for another holder.
+func TestEventsWhileThisProcessHadTheOffice(t *testing.T) {
+	p := newPlace(t)
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	ent := p.entrance("1.0.0")
+	for _, comes := range []bool{false, true} {
+		conn, err := ent.Reach(t.Context(), p.paths(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if comes {
+			start := company.StartOffice{Office: ent.own.ID(), Workers: 1}
+			if _, err := ent.own.DoID(t.Context(), "", company.Company, start); err != nil {
+				t.Fatal(err)
+			}
+		}
+		conn.Close()
+		if err := ent.AwaitHolder(ended, p.paths(t)); (err == nil) != comes {
+			t.Errorf("an event came: %v; the wait ended with %v", comes, err)
+		}
+		if err := ent.AwaitHolder(ended, p.paths(t)); err == nil {
+			t.Error("the second wait does not wait")
+		}
+	}
+}

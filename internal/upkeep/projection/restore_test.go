@@ -65,7 +65,7 @@ func endedRun(
 		Runs: map[company.RunID]*company.Run{r.ID: r}, Subtasks: []*company.Subtask{sub}}
 	if judged {
 		sub.Gate = &company.GateFinished{Head: "1"}
-		res.QualityGates = &sub.Gate.Result
+		res.QualityGates = runfiles.NewQualityGates(sub.Gate.Result)
 		if text, err = res.Marshal(); err != nil {
 			t.Fatal(err)
 		}

@@ -55,16 +55,17 @@ func (p *Projector) writeTaskDocuments(ctx context.Context, task *company.Task) 
 	if task.Status.Ended() {
 		events, err = p.readEvents(ctx, task.ID)
 	}
-	report := err
+	unread := err
 	if err == nil {
 		err = p.writeLog(task, events)
 	}
 	p.noteTaskFile(task.ID, task.ID.LogFile(), err)
 	if task.Status.Ended() {
-		if report == nil {
-			report = p.writeReport(task, events)
+		err := unread
+		if err == nil {
+			err = p.writeReport(task, events)
 		}
-		p.noteTaskFile(task.ID, task.ID.ReportFiles(), report)
+		p.noteTaskFile(task.ID, task.ID.ReportFiles(), err)
 	}
 }
 

@@ -100,10 +100,11 @@ func (p *Projector) addVerdict(id company.RunID, old []byte, v verdict) ([]byte,
 	if res.Status == company.RunQualityFailed && v.status != res.Status {
 		return nil, nil // it comes from an earlier moment, and no event reverts this status
 	}
-	if res.QualityGates != nil && res.Status == v.status && !replacesVerdict(&v.gate.Result, res.QualityGates, v.status) {
+	if res.QualityGates != nil && res.Status == v.status &&
+		!replacesVerdict(&v.gate.Result, &res.QualityGates.GateResult, v.status) {
 		return nil, nil
 	}
-	res.QualityGates, res.Status = &v.gate.Result, v.status
+	res.QualityGates, res.Status = runfiles.NewQualityGates(v.gate.Result), v.status
 	return res.Marshal()
 }
 

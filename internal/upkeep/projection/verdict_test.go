@@ -285,7 +285,7 @@ func TestVerdictsOfAKilledProcess(t *testing.T) {
 					if err := json.Unmarshal([]byte(want[runfiles.ResultFile]), &res); err != nil {
 						t.Fatal(err)
 					}
-					res.QualityGates = &gate("1", c.left, true).Result
+					res.QualityGates = runfiles.NewQualityGates(gate("1", c.left, true).Result)
 					text, err := res.Marshal()
 					if err != nil {
 						t.Fatal(err)

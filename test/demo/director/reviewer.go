@@ -15,6 +15,10 @@ var addedTest = regexp.MustCompile(`^func (Test\w+)\(`)
 // review reads the diff in its own first message, looks closer at what it
 // finds, and says where it is.
 func review(x scripted.Exchange) scripted.Reply {
+	if x.Offers("submit_summary") { // of a conflict that nobody resolves
+		return say("Both sides are in the message.",
+			call("submit_summary", Args{"summary": "Both sides change the same lines: keep one of them."}))
+	}
 	_, diff, ok := strings.Cut(x.Brief(), "<diff>\n")
 	diff, _, closed := strings.Cut(diff, "\n</diff>")
 	if !ok || !closed {

@@ -47,7 +47,8 @@ func NewHire(env *command.Environment) *cobra.Command {
 		Use: "hire [number]", Short: "Raise the number of workers",
 		Example: "  company hire\n  company hire 2",
 		Long: `Adds workers to the number that workers.max sets. A running company uses them at
-once. They stay, across restarts, until company fire removes them.`,
+once. They stay, across restarts, until company fire removes them. In one project
+at most limits.writers work at a time.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			n := 1
