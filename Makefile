@@ -78,12 +78,12 @@ wires: #- what model servers send, each shape in miniature; DATA=DIR plays the r
 	$(if $(DATA),WIRE_CAUSES=1 $(DATA)/run.sh .)
 
 .PHONY: records
-records: setup build #- the stored records that end-to-end tests play, made anew (after a change of prompts or tools)
+records: setup build #- the stored records that end-to-end tests play, made again (after a change of prompts or tools)
 	@scripts/setup.sh test
 	COMPANY_TEST_LONG=1 $(GO) test ./test/e2e -run '^(TestConflictResolved|TestBadMemberIsFound)$$' -count=1 -timeout 20m -args -update-records
 
 .PHONY: tokens
-tokens: setup build #- the pinned tokens of recorded conversations, made anew (after a change of prompts or tools that is meant to cost more)
+tokens: setup build #- the pinned tokens of recorded conversations, made again (after a change of prompts or tools that is meant to cost more)
 	@scripts/setup.sh test
 	COMPANY_TEST_LONG=1 $(GO) test ./tools/benchwork -run '^TestTokens$$' -count=1 -timeout 20m -args -update-tokens
 
@@ -119,7 +119,7 @@ strangers: setup build #- the company on N=20 repositories that SEED=1 and the c
 	$(GO) test -C test/strangers . -run 'TestDraw$$' -count=1 -timeout 8h -v -args -draw $${SEED:-1} -cases $${N:-20} -draw-table bin/strangers.md $(if $(PREPARE),-prepare) $(if $(RESUME),-resume) $(if $(AGAIN),-again) $(if $(COMMIT),-draw-commit $(COMMIT))
 
 .PHONY: strangers/lists
-strangers/lists: #- the frozen lists that draws are made from, made anew: draws of old commits change
+strangers/lists: #- the frozen lists that draws are made from, made again: draws of old commits change
 	$(GO) run -C test/strangers ./makelists lists
 
 .PHONY: strangers/pinned

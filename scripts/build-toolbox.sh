@@ -1,9 +1,9 @@
 #!/bin/sh
 # Builds the toolbox, PID 1 of the company's containers, for both architectures into
 # internal/container/image/toolboxbin, where `go build` embeds it. TOOLBOX_ARCHS=amd64 makes only that
-# one, and anew what is there already.
+# one, and rebuilds existing ones.
 # Go's build cache makes a second run quick; a file whose content stays the same is not touched, so
-# that what embeds it is not built anew.
+# that what embeds it is not built again.
 set -eu
 cd "$(dirname "$0")/.."
 

@@ -197,7 +197,7 @@ func TestServeEndsWithTheLink(t *testing.T) {
 	}
 }
 
-// The dead-man timer: a link that is up and silent is no host.
+// The dead-man timer: a link that is up and silent is not a host.
 func TestServeEndsWithoutHeartbeat(t *testing.T) {
 	t.Parallel()
 	c := serve(t, "TOOLBOX_DEADMAN=8s") // long enough to begin on a busy machine
@@ -263,7 +263,7 @@ func TestShutdown(t *testing.T) {
 	_, err := c.GitStatus(t.Context())
 	var refusal *toolproto.Refusal
 	if err == nil || errors.As(err, &refusal) || !errors.As(err, new(*toolproto.Broken)) {
-		t.Fatalf("a broken link is no refusal: %v", err)
+		t.Fatalf("a broken link is not a refusal: %v", err)
 	}
 	if left, _ := filepath.Glob(filepath.Join(c.dir, "toolbox-*")); len(left) > 0 {
 		t.Fatalf("left behind: %v", left)

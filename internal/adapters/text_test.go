@@ -189,7 +189,7 @@ func TestFromText(t *testing.T) {
 	}
 }
 
-// The broken block of a call that decides is refused for its arguments: they are no JSON
+// The broken block of a call that decides is refused for its arguments: they are not JSON
 // however the block is broken.
 func TestBrokenBlockHasNoArguments(t *testing.T) {
 	for _, body := range []string{

@@ -158,7 +158,7 @@ type prepared struct {
 
 func (p *prepared) Prepare(context.Context) error { p.times++; return failure(adapters.Unreachable) }
 
-// Each model behind the wrappers is prepared; one that cannot be is no error.
+// Each model behind the wrappers is prepared; one that cannot be is not an error.
 func TestPrepare(t *testing.T) {
 	a, b := &prepared{fake: fake{name: "a"}}, &prepared{fake: fake{name: "b"}}
 	wrap := func(m adapters.Model) adapters.Model {

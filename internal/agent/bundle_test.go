@@ -341,7 +341,7 @@ func requireSane(t tb, req adapters.Request) {
 				t.Fatalf("call id %q, name %q cannot be sent", c.ID, c.Name)
 			}
 			if !isObject(c.Arguments) {
-				t.Fatalf("arguments %q are no object", c.Arguments)
+				t.Fatalf("arguments %q are not an object", c.Arguments)
 			}
 			ids[c.ID], waiting[c.ID] = true, true
 		}

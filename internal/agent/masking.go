@@ -131,11 +131,11 @@ func (c *conversation) countStale() int {
 	if freed < stepTokens {
 		return 0
 	}
-	anew := 0
+	sent := 0
 	for _, m := range c.msgs[c.results[upto-1].msg+1:] {
-		anew += messageTokens(m)
+		sent += messageTokens(m)
 	}
-	if freed < anew {
+	if freed < sent {
 		return 0
 	}
 	return upto

@@ -41,7 +41,7 @@ func TestRecordingHasRequestsAndAnswers(t *testing.T) {
 	}
 }
 
-// What an interruption leaves in a journal is no part of the recording: wherever the run
+// What an interruption leaves in a journal is not part of the recording: wherever the run
 // was cut, it has the messages of a run that was not.
 func TestRecordingHasNoInterruption(t *testing.T) {
 	whole := newBench(t, resumeScript())

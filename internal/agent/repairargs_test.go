@@ -70,7 +70,7 @@ func TestArgumentsAreRepaired(t *testing.T) {
 			`{"waves":[{"subtasks":[{"title":"t","write_set":["a.go"]}]}],"why":"w"}`, ""},
 		"subtasks in a string": {planSchema, `{"waves":[{"subtasks":"[{\"title\":\"t\"}]"}]}`,
 			`{"waves":[{"subtasks":[{"title":"t"}]}]}`, ""},
-		"waves that are no JSON": {planSchema, `{"waves":"first this, then that"}`, "", "got string, want array"},
+		"waves that are not JSON": {planSchema, `{"waves":"first this, then that"}`, "", "got string, want array"},
 		"approved": {reviewSchema, `{"verdict":"approved","evidence":"the test fails without it"}`,
 			`{"evidence":["the test fails without it"],"verdict":"approve"}`, ""},
 		"evidence as a list in text": {reviewSchema, `{"verdict":"Approve","evidence":"- a\n- b\n"}`,
@@ -141,7 +141,7 @@ func FuzzRepair(f *testing.F) {
 		for _, s := range schemas {
 			once := s.repairValue(v)
 			if _, err := json.Marshal(once); err != nil {
-				t.Errorf("%s becomes what is no JSON: %v", args, err)
+				t.Errorf("%s becomes what is not JSON: %v", args, err)
 			}
 			if now, err := json.Marshal(v); err != nil || canonicalJSON(string(now)) != before {
 				t.Errorf("the arguments were changed in place: %s, was %s", now, before)

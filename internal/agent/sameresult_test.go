@@ -9,7 +9,7 @@ import (
 )
 
 // What the model has before it is not sent a second time; the transcript has it, and after
-// a change or a clearing the model gets it anew (WRK-12).
+// a change or a clearing the model gets it again (WRK-12).
 func TestAResultThatIsThereIsNotShownAgain(t *testing.T) {
 	b := newBench(
 		t, replies(calls(`read {"path":"a"}`), calls(`read {"path":"a"}`), calls(`read {"path":"b"}`),

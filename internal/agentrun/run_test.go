@@ -682,7 +682,7 @@ func TestPauseLetsTheTurnEnd(t *testing.T) {
 
 // What cannot be recorded, because of the host, does not end the run: it is let
 // go with a failure, and goes on from its journal. The same of a disk that is full before
-// or beside its conversation: it is no attempt of the work.
+// or beside its conversation: it is not an attempt of the work.
 func TestNotKeptIsNoEnd(t *testing.T) {
 	for _, failed := range []error{
 		&agent.NotKept{Err: errors.New("no space left on device")},

@@ -124,7 +124,7 @@ func (unwatched) WatchFile(company.RunID, string, error)      {}
 func (svc *Service) Execute(ctx context.Context, effect company.Effect, role Role) error {
 	if effect.Fence > 0 {
 		_, err := svc.Coordinator.Decide(
-			ctx, company.Release{Run: effect.Run, Fence: effect.Fence, Why: "its holder ended and could not let go of it"})
+			ctx, company.Release{Run: effect.Run, Fence: effect.Fence, Why: "its holder ended without releasing it"})
 		if err != nil && company.CodeOf(err) != company.EStale {
 			return err
 		}

@@ -106,7 +106,7 @@ func (a *accessList) exchangeTicket(ticket string, isOwner func() bool) (Session
 	a.mu.Unlock()
 	if g.own && !isOwner() {
 		return Session{}, company.E(company.EAccess, "this link is for programs of the user who made it").
-			Because("the request comes from another user's program, or from one that this machine does not show").
+			Because("the request comes from another user's program, or its owner cannot be determined").
 			Fix("open the link that company open prints")
 	}
 	a.mu.Lock()

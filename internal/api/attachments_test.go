@@ -83,7 +83,7 @@ func TestAttachmentsAreAnswered(t *testing.T) {
 		}
 		again, body := d.ask(t, "GET", path+name, fakeProgramToken, "", "If-None-Match", resp.Header.Get("ETag"))
 		if again.StatusCode != http.StatusNotModified || body != "" {
-			t.Errorf("%s is sent anew: %d %q", name, again.StatusCode, body)
+			t.Errorf("%s is sent again: %d %q", name, again.StatusCode, body)
 		}
 	}
 	for _, c := range []struct {

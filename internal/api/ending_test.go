@@ -101,7 +101,7 @@ func TestCommandsAtTheNextServer(t *testing.T) {
 		}
 	}
 	if n := len(o.View().Tasks); reached != 1 || n != 1 {
-		t.Errorf("connected to anew %d times, %d tasks", reached, n)
+		t.Errorf("reconnected %d times, %d tasks", reached, n)
 	}
 	c.Reconnect(func(context.Context) (*Client, error) { return InProcess(o), nil })
 	if _, err := c.Do(t.Context(), "", company.Pause{Task: "t9"}); company.CodeOf(err) != company.ENotFound {

@@ -29,7 +29,7 @@ func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request) {
 	if err := stream.sendText(""); err != nil { // send the header now, since the first event may take long
 		return
 	}
-	// The stream ends with the client or the server, which is no error.
+	// The stream ends with the client or the server, which is not an error.
 	err = s.office.Follow(r.Context(), of, func(item feed.Item) error {
 		text, err := item.JSON()
 		if err != nil {

@@ -50,7 +50,7 @@ func readContract(t *testing.T) contract {
 		t.Fatal(err)
 	}
 	if err := doc.Validate(t.Context()); err != nil {
-		t.Fatalf("it is no OpenAPI document: %v", err)
+		t.Fatalf("it is not an OpenAPI document: %v", err)
 	}
 	doc.Servers = nil
 	router, err := gorillamux.NewRouter(doc)

@@ -546,7 +546,7 @@ func TestFeedThatFails(t *testing.T) {
 	}
 }
 
-// The highest number of all is behind every event: a cursor there begins nothing anew.
+// The highest number of all is behind every event: a cursor there repeats nothing.
 func TestHighestCursor(t *testing.T) {
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://office/api/v1/events", nil)
 	if err != nil {

@@ -583,7 +583,7 @@ func TestStrangersKeepNobodyOut(t *testing.T) {
 					t.Fatal(err)
 				}
 				if c.answered {
-					_ = conn.SetReadDeadline(time.Now().Add(5 * time.Second)) // one that is kept out is no failure yet
+					_ = conn.SetReadDeadline(time.Now().Add(5 * time.Second)) // one that is kept out is not a failure yet
 					_, _ = conn.Read(make([]byte, 1))
 				}
 			}

@@ -234,7 +234,7 @@ func addCrashHint(paths office.Paths, err error) error {
 
 // restoreHint returns the ways out if the records of an office cannot be read.
 func restoreHint(paths office.Paths) string {
-	return fmt.Sprintf("%s, or begin anew: mv %s %s.damaged (the branches and pull requests of the repository stay, and "+
+	return fmt.Sprintf("%s, or start again: mv %s %s.damaged (the branches and pull requests of the repository stay, and "+
 		"so does what was not merged yet, in %s.damaged/git)",
 		company.PutCopyBack(paths.State), shellquote.Quote(paths.State), shellquote.Quote(paths.State), paths.State)
 }

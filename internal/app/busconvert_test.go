@@ -227,7 +227,7 @@ func TestConvertBus(t *testing.T) {
 }
 
 // TestConvertBusWithOpenWork: an item that waits and one that is leased stay behind, and both are
-// taken when the next start offers them anew, under the same ids. Nothing else was in the queue.
+// taken when the next start offers them again, under the same ids. Nothing else was in the queue.
 func TestConvertBusWithOpenWork(t *testing.T) {
 	for _, way := range [][2]string{{"nats", "file"}, {"file", "nats"}} {
 		from, to := way[0], way[1]

@@ -12,7 +12,7 @@ type LineWriter interface {
 	// PlaceLine returns a line with the file to write it to, and its text there. ok is false if the
 	// setting already applies. It returns an error if the key is set elsewhere.
 	PlaceLine(ctx context.Context, checkout string, l company.ConfigLine) (placed company.ConfigLine, ok bool, err error)
-	// WriteLine writes the line. A setting that already applies is no error.
+	// WriteLine writes the line. A setting that already applies is not an error.
 	WriteLine(ctx context.Context, checkout string, l company.ConfigLine) error
 }
 

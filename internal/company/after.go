@@ -141,9 +141,9 @@ func (t *Task) beginWithout(key string) {
 	}
 }
 
-// askAfterAnew closes the questions of tasks that wait for a task which continues. They are asked again if that task
+// askAfterAgain closes the questions of tasks that wait for a task which continues. They are asked again if that task
 // fails again.
-func (s *State) askAfterAnew(earlier TaskID, event Event) {
+func (s *State) askAfterAgain(earlier TaskID, event Event) {
 	for _, approval := range s.selectApprovals(
 		func(a *Approval) bool { return a.Kind == AskAfter && a.Key == afterKey(a.Task, earlier) }) {
 		c := *approval

@@ -37,7 +37,7 @@ type Agenda struct {
 	refreshed []TaskID      // see Refreshed
 }
 
-// Refreshed returns the tasks that the last Update looked at anew: those of the events, those that begin after them,
+// Refreshed returns the tasks that the last Update looked at again: those of the events, those that begin after them,
 // and those whose retry or deadline has come. The list is valid until the next Update.
 func (a *Agenda) Refreshed() []TaskID { return a.refreshed }
 

@@ -135,8 +135,8 @@ func TestAgendaIsDueInGoldenLedgers(t *testing.T) {
 }
 
 // A clock or a state that went back, and an event of the office, have the agenda look
-// at everything anew.
-func TestAgendaLooksAnew(t *testing.T) {
+// at everything again.
+func TestAgendaLooksAgain(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, knobs{Seed: 3, Tasks: 4, Active: 2, Gates: 1, Cap: 100_000, Calm: 60})
 	before, then := w.s.View(), w.now

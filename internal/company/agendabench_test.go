@@ -44,7 +44,7 @@ func manyOpen(b *testing.B, n int) (*State, func(Event) Event) {
 }
 
 // BenchmarkEffect is what one effect's outcome costs the loop with 10,000 open tasks,
-// from the event to what is due next: with an agenda, and with Due asked anew as
+// from the event to what is due next: with an agenda, and with Due asked again as
 // often as the loop did before there was one. The metric "ratio" is how many times
 // dearer that is.
 func BenchmarkEffect(b *testing.B) {

@@ -257,7 +257,7 @@ func (d *ApprovalAnswered) apply(state *State, event Event) {
 		}
 	}
 	if d.Option == OptWrite {
-		state.prepareAnew(task)
+		state.repeatPreparation(task)
 		if approval.Kind == AskNoGates { // if the line adds no check, the question is asked again
 			state.retireKey(approval, event)
 		}

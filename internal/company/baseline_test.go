@@ -191,7 +191,7 @@ func TestUnreadableGateAsksPresident(t *testing.T) {
 			}
 			s.must(President, Answer{Approval: a.ID, Option: OptApprove})
 			if !s.isDue(EffectGate) {
-				t.Fatal("it is not judged with the president's leave")
+				t.Fatal("it is not judged with the president's approval")
 			}
 			hit, ok := s.s.Reuse(s.task(), s.sub(1).Gate.Result, s.task().Baseline)
 			if again := c.name == "too long, as on the base"; ok == again {
@@ -328,7 +328,7 @@ func TestUnreadableTaskGateAsksPresident(t *testing.T) {
 	}
 }
 
-// A gate that does not look at what is changed any more is no gate: its work
+// A gate that does not look at what is changed any more is not a gate: its work
 // goes back, whatever its exit code is.
 func TestGateWithoutTestsBlocks(t *testing.T) {
 	t.Parallel()
@@ -472,7 +472,7 @@ func TestAllAbsentIsUntested(t *testing.T) {
 	s.checkSubStatus(1, SubtaskReviewing)
 }
 
-// A verdict of the cache is weighed anew by the baseline of the task at hand.
+// A verdict of the cache is weighed again by the baseline of the task at hand.
 func TestGateResultIsReused(t *testing.T) {
 	t.Parallel()
 	check := func(name string, change func(c *GateCheck)) GateCheck {
@@ -503,13 +503,13 @@ func TestGateResultIsReused(t *testing.T) {
 		{"red as a baseline", of(nil, red("a")), nil, nil, true, false},
 		{"red, and known here", of(nil, red("a")), new(of(nil, nil)), new(of(nil, red("a"))), true, true},
 		{"excused there, not here", of(nil, red("a")), new(of(nil, red("a"))), new(of(nil, nil)), false, false},
-		{"skipped is no baseline", of(red("x"), skipped), new(of(nil, nil)), nil, false, false},
+		{"skipped is not a baseline", of(red("x"), skipped), new(of(nil, nil)), nil, false, false},
 		{"skipped, and nothing bars any more", of(red("x"), skipped), new(of(nil, nil)), new(of(red("x"), nil)),
 			false, false},
 		{"skipped as it would be here", of(red("x"), skipped), new(of(nil, nil)), new(of(nil, nil)), true, false},
 		{"absent there, not here", of(absent, nil), new(of(absent, nil)), new(of(nil, nil)), false, false},
 		{"absent in both", of(absent, nil), new(of(absent, nil)), new(of(absent, nil)), true, true},
-		{"what could not start is no baseline", of(nil, odd(126)), new(of(nil, nil)), nil, false, false},
+		{"what could not start is not a baseline", of(nil, odd(126)), new(of(nil, nil)), nil, false, false},
 		{"too long there", of(nil, odd(124)), new(of(nil, nil)), new(of(nil, nil)), false, false},
 		{"killed there", of(odd(137), skipped), new(of(nil, nil)), new(of(nil, nil)), false, false},
 		{"absent by its exit code", of(func(c *GateCheck) { c.Passed, c.Absent, c.ExitCode = false, true, 127 }, nil),

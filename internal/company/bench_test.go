@@ -169,7 +169,7 @@ func (b *bench) apply(e Event) Event {
 	b.shadow.View() // so that it shares as much
 	for _, s := range []*State{b.s, b.shadow, b.thawed} {
 		if err := Apply(s, stored); err != nil {
-			b.t.Fatalf("a decided event is no valid one: %v\n%s", err, raw)
+			b.t.Fatalf("a decided event is not a valid one: %v\n%s", err, raw)
 		}
 	}
 	if err := b.checker.Observe(before, stored, b.s); err != nil {

@@ -48,7 +48,7 @@ func TestBranchChangeIsReported(t *testing.T) {
 	sees("with a remark", as, 3, FeedbackItem{ID: "c1", Kind: FeedbackComment, Text: "x"})
 	sees("during the follow-up", ahead, 1, FeedbackItem{ID: "c2", Kind: FeedbackComment, Text: "y"})
 
-	// A follow-up that is delivered begins anew; what was seen before it is over.
+	// A follow-up that is delivered starts again; what was seen before it is over.
 	w.goWell()
 	w.settle()
 	last := w.s.Tasks["t2"].PR.Head
@@ -90,7 +90,7 @@ func TestBranchOfAPullRequestThatIsFull(t *testing.T) {
 	}
 }
 
-// The push of a follow-up that was not told yet is no person's.
+// The push of a follow-up that was not told yet is not a person's.
 func TestBranchThatAFollowUpPushed(t *testing.T) {
 	t.Parallel()
 	w := delivered(t)

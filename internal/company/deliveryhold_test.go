@@ -8,7 +8,7 @@ import (
 )
 
 // T21: what stands against a push is a question; the leave counts for those
-// doubts in that task, and what is new is asked about anew.
+// doubts in that task, and what is new is asked about again.
 func TestHeldPush(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, Settings{}).plan(1).queued(1)

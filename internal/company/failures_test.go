@@ -113,7 +113,7 @@ func (l *line) judge(verdict string, earlier []Judgement, fs ...Finding) {
 	})
 }
 
-// What broke on our side (the daemon, the bus, the image) is no failed attempt
+// What broke on our side (the daemon, the bus, the image) is not a failed attempt
 // of the work: it is tried again later, and at last the president is asked. It
 // never reaches the manager.
 func TestInfrastructureFailureIsNotRunError(t *testing.T) {
@@ -198,8 +198,8 @@ func TestRunInputSurvivesBrokenRun(t *testing.T) {
 	}
 }
 
-// Failures are counted anew after what succeeded, and after somebody decided.
-func TestFailuresAreCountedAnew(t *testing.T) {
+// Failures are counted again after what succeeded, and after somebody decided.
+func TestFailuresAreCountedAgain(t *testing.T) {
 	t.Parallel()
 	fail := func(l *line, key string) {
 		l.must(Company, ReportEffectFailure{Task: lineTask, Key: key, EffectFailed: EffectFailed{Code: EGit, Error: "x"}})
@@ -369,7 +369,7 @@ func TestVerdictsAreBounded(t *testing.T) {
 }
 
 // A note that cannot be done waits like any other effect before it is tried
-// again, and at last the president is asked. What succeeds is counted anew.
+// again, and at last the president is asked. What succeeds is counted again.
 func TestFailedNotesAreTriedLater(t *testing.T) {
 	t.Parallel()
 	for what, begin := range map[string]func(t *testing.T) *story{

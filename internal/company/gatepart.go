@@ -3,8 +3,8 @@ package company
 import "cmp"
 
 // A slow suite is run in two steps: for a ticket only the tests that its change can reach, and all tests for the merged
-// tree. A green first step lets a ticket go on to its review. It is no verdict on the tree: it is not cached and does
-// not allow a merge.
+// tree. A green first step lets a ticket go on to its review. It is not a verdict on the tree: it is not cached, and
+// it does not allow a merge.
 
 // TestPart is the part of a suite that a check ran.
 type TestPart struct {

@@ -150,7 +150,7 @@ func TestGoldenLedgersFoldAsStored(t *testing.T) {
 				t.Fatalf("golden ledger %d folds to another state than the stored one: %s\n%s", n, why, goldenAdvice)
 			}
 			if !*writeGoldenStates {
-				t.Fatalf("FoldVersion is %d and the state of golden ledger %d is of %d. Write the states anew:\n    %s",
+				t.Fatalf("FoldVersion is %d and the state of golden ledger %d is of %d. Write the states again:\n    %s",
 					FoldVersion, n, want.Fold, goldenCommand)
 			}
 			if err := os.WriteFile(file, got.text(t), 0o644); err != nil {
@@ -166,8 +166,8 @@ const goldenAdvice = `
 If it was not meant, mend apply: old offices would be read in another way.
 If it is meant (State has another field, a fold keeps more), then in this very commit
   1. raise FoldVersion in fold.go by one; snapshots of older folds are then replayed,
-  2. write the stored states anew: ` + goldenCommand + `
-The ledgers themselves are never written anew, and what a stored kind means never changes:
+  2. write the stored states again: ` + goldenCommand + `
+The ledgers themselves are never rewritten, and what a stored kind means never changes:
 a new field is optional and its zero means what held before, a new meaning is a new kind.
 After a merge in which both sides raised FoldVersion: take one more than the higher of the two, and do 2.`
 
@@ -228,7 +228,7 @@ func makeGoldenLedger(t *testing.T, n int) {
 	t.Helper()
 	file := goldenPath("ledger", n, "ndjson")
 	if _, err := os.Stat(file); !os.IsNotExist(err) {
-		t.Fatalf("%s is there: a golden ledger is never written anew; take the next number (%v)", file, err)
+		t.Fatalf("%s is there: a golden ledger is never rewritten; take the next number (%v)", file, err)
 	}
 	var best []Event
 	var lacks []string
@@ -340,7 +340,7 @@ func (w *world) addProjects() {
 	w.must(President, RemoveProject{ID: side.ID})
 }
 
-// splitStuck has the manager plan a stuck subtask anew, of a task that is new.
+// splitStuck has the manager plan a stuck subtask again, of a task that is new.
 func (w *world) splitStuck() {
 	w.t.Helper()
 	w.submitUntil("do two things", "subtask.replanned", func(k *knobs) { k.Replan, k.GiveUp, k.Escalate = 100, 0, 60 })

@@ -70,7 +70,7 @@ func TestGranularityIsSet(t *testing.T) {
 }
 
 // SUB-13: the limits are those of the task's submission, for its plan and for a ticket that is
-// planned anew; a manager that keeps to none of them has its task fail for that reason.
+// replanned; a manager that keeps to none of them has its task fail for that reason.
 func TestGranularityOfATask(t *testing.T) {
 	t.Parallel()
 	l := newLine(t, Settings{PlanRefusals: 2, Granularity: Granularity{MaxSubtasks: 2, MaxEffort: EffortMedium}})

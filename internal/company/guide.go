@@ -73,7 +73,7 @@ func (t *Task) CheckModel(sub *Subtask, profile string) *Error {
 // listModels returns a hint with the remaining profiles.
 func listModels(allowed []string) string {
 	if len(allowed) == 0 {
-		return "there is none: guide the worker, or give the ticket up"
+		return "no other profile is allowed: guide the worker, or give the ticket up"
 	}
 	return "name one of: " + strings.Join(allowed, ", ")
 }

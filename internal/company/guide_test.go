@@ -17,7 +17,7 @@ func stuckLine(t *testing.T, set Settings) *line {
 }
 
 // SUB-16: the manager gives a stuck subtask a model that the settings name, and no other one.
-// Its later runs keep it; a retry that begins it anew does not.
+// Its later runs keep it; a retry that begins it again does not.
 func TestStuckSubtaskGetsAnotherModel(t *testing.T) {
 	l := stuckLine(t, Settings{EscalateTo: []string{"big", "huge"}})
 	give := func(run RunID, model string) error {
@@ -53,12 +53,12 @@ func TestStuckSubtaskGetsAnotherModel(t *testing.T) {
 	l.must("you", Cancel{Task: lineTask})
 	l.must("you", Retry{Task: lineTask, From: lineSub})
 	if l.sub().Model != "" {
-		t.Errorf("it begins anew with %q", l.sub().Model)
+		t.Errorf("it starts again with %q", l.sub().Model)
 	}
 }
 
 // SUB-16: the manager gives a stuck subtask higher limits, within bounds. They stay with later
-// advice, and end where it begins anew.
+// advice, and end where it starts again.
 func TestStuckSubtaskGetsMoreTurns(t *testing.T) {
 	l := stuckLine(t, Settings{})
 	give := func(run RunID, more int) error {
@@ -84,7 +84,7 @@ func TestStuckSubtaskGetsMoreTurns(t *testing.T) {
 	l.must("you", Cancel{Task: lineTask})
 	l.must("you", Retry{Task: lineTask, From: lineSub})
 	if l.sub().MoreTurns != 0 {
-		t.Errorf("it begins anew with %d more turns", l.sub().MoreTurns)
+		t.Errorf("it starts again with %d more turns", l.sub().MoreTurns)
 	}
 }
 
@@ -108,7 +108,7 @@ func TestManagerGuidesTwice(t *testing.T) {
 func TestNoModelToGive(t *testing.T) {
 	l := stuckLine(t, Settings{})
 	err := l.task().CheckModel(l.sub(), "big")
-	if err == nil || err.Code != ENotFound || err.Hint != "there is none: guide the worker, or give the ticket up" {
+	if err == nil || err.Code != ENotFound || err.Hint != "no other profile is allowed: guide the worker, or give the ticket up" {
 		t.Errorf("%v", err)
 	}
 	if err := l.task().CheckModel(l.sub(), ""); err != nil {

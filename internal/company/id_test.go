@@ -32,7 +32,7 @@ func TestRunIDsRoundTrip(t *testing.T) {
 	}
 }
 
-// A run of an unknown role is no worker's.
+// A run of an unknown role is not a worker's.
 func TestUnknownRoleIsNoWorker(t *testing.T) {
 	t.Parallel()
 	for _, id := range []RunID{

@@ -24,7 +24,7 @@ func (t *Task) conflictQuestion(sub *Subtask) string {
 		fmt.Fprintf(&b, " Both sides change: %s.", nameSome(conflict.Paths))
 	}
 	if conflict.Why != "" {
-		fmt.Fprintf(&b, " Files among them are not made anew by their own program: %s",
+		fmt.Fprintf(&b, " Generated files were not regenerated: %s",
 			endSentence(cutText(conflict.Why, 300)))
 	}
 	fmt.Fprintf(&b, "\nThis side: %s at %s, %s.", sub.ID, conflict.Head.Short(),

@@ -67,7 +67,7 @@ func TestConflictOfManyTickets(t *testing.T) {
 	if !strings.Contains(q, "it keeps conflicting with what was merged before") ||
 		!strings.Contains(q, "; t1-05, part 0 4; and 2 more.") || strings.Contains(q, "t1-06") ||
 		strings.Contains(q, "summary") || len(s.task().Failures) > 0 ||
-		!strings.Contains(q, "Files among them are not made anew by their own program: npm is not there.") {
+		!strings.Contains(q, "Generated files were not regenerated: npm is not there.") {
 		t.Errorf("%s", q)
 	}
 }
@@ -110,7 +110,7 @@ func TestConflictWithoutASummary(t *testing.T) {
 		s.must(Company, s.gated(2, true))
 		due := s.dueOf(2)
 		if len(due) != 1 || due[0].Kind != EffectReview || s.task().Runs[due[0].Run] != nil {
-			t.Errorf("%s: the review is no new run: %+v", name, due)
+			t.Errorf("%s: the review is not a new run: %+v", name, due)
 		}
 	}
 }

@@ -6,7 +6,7 @@ import (
 )
 
 // TaskMoves lists the statuses to which one event may move a task (STA-1). docs/state_machine.md shows them as a
-// diagram. Only a person can reopen an ended task. Awaiting input is no stored status: Shown derives it from an open
+// diagram. Only a person can reopen an ended task. Awaiting input is not a stored status: Shown derives it from an open
 // approval.
 var TaskMoves = map[TaskStatus][]TaskStatus{
 	StatusPending:     {StatusDecomposing, StatusFailed, StatusCancelled},

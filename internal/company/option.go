@@ -81,7 +81,7 @@ func (o Option) takes(optionInput OptionInput) Option {
 // standardOptions holds the options of an office without its own table.
 var standardOptions = OptionTable{
 	AskPlan: {approve("work on it"),
-		reject("plan anew with your words, or cancel without any").takes(InputWords).ends()},
+		reject("plan again with your comment, or cancel without one").takes(InputWords).ends()},
 	AskMerge: {approve("merge it"), reject("back to the worker with your words").takes(InputWords)},
 	AskProtected: {approve("merge it, what is protected included"),
 		reject("back to the worker with your words").takes(InputWords)},

@@ -145,7 +145,7 @@ func TestPlanRefused(t *testing.T) {
 		{"needs another", sub(func(s *PlannedSubtask) {
 			s.Description = "After \"Add the  parser\" is done, store what it " +
 				"gives."
-		}), at, "speaks of subtask 1 of the same wave by its title"},
+		}), at, "mentions subtask 1 of the same wave by its title"},
 		{"reads what is not there", edit(func(p *Plan) {
 			p.Waves[0].Subtasks[0].WriteSet = []string{"internal/parse/parse.go"}
 			p.Waves[0].Subtasks[1].Context = []string{"internal/parse/parse.go"}
@@ -220,7 +220,7 @@ func TestPlanTinySplit(t *testing.T) {
 }
 
 // Two subtasks may write one hot class, and one lock file, in different waves.
-// In one wave nobody may: nothing makes a lock file anew after a merge.
+// In one wave nobody may: nothing makes a lock file again after a merge.
 func TestPlanSharedFiles(t *testing.T) {
 	t.Parallel()
 	p := okPlan()
@@ -478,7 +478,7 @@ func TestCIOfOthersIsProtected(t *testing.T) {
 }
 
 // Code of others in the repository may be planned with, and is merged with the
-// president's leave.
+// president's approval.
 func TestVendoredCodeNeedsLeave(t *testing.T) {
 	t.Parallel()
 	for action, asked := range map[string]bool{"created": false, "modified": true, "deleted": true} {

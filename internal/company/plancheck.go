@@ -445,7 +445,7 @@ func (c *planCheck) checkIndependent(v waveLook, written []glob.Glob) {
 			}
 			// A title of one or two short terms turns up by accident.
 			if key := titleKey(other.Title); len(strings.Fields(key)) >= 3 && strings.Contains(text, key) {
-				c.add(v.labels[i], fmt.Sprintf("speaks of %s by its title, so it needs that one's result", v.nameOther(j)), fix)
+				c.add(v.labels[i], fmt.Sprintf("mentions %s by its title, so it depends on its result", v.nameOther(j)), fix)
 				continue
 			}
 			if exists == nil {

@@ -7,7 +7,7 @@ import (
 )
 
 // The president's plan replaces the one that waits, by the manager's rules; the question is
-// asked anew, so that nobody approves a plan that they have not read.
+// asked again, so that nobody approves a plan that they have not read.
 func TestEditPlan(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, Settings{Plan: Ask}).plan(2)

@@ -38,7 +38,7 @@ func planOrderOf(plan Plan, report func(place int, what, fix string)) planOrder 
 			}
 			switch {
 			case !known:
-				report(i, fmt.Sprintf("comes after %s, which is no subtask of this plan", quoteShort(name)),
+				report(i, fmt.Sprintf("comes after %s, which is not a subtask of this plan", quoteShort(name)),
 					"name a subtask by its name or its title: "+listNames(subs, i))
 			case j == i:
 				report(i, "comes after itself", "take it out of its own after")

@@ -99,7 +99,7 @@ func TestPlanAfterRefused(t *testing.T) {
 		fix         string
 	}{
 		{"unknown", flat(part("parser"), part("store", "lexer")), "subtask 2 (Do store well)",
-			`comes after "lexer", which is no subtask of this plan`, `by its name or its title: "parser"`},
+			`comes after "lexer", which is not a subtask of this plan`, `by its name or its title: "parser"`},
 		{"a number too high", flat(part("parser"), part("store", "3")), "subtask 2 (Do store well)", `comes after "3"`,
 			"name a subtask"},
 		{"itself", flat(part("parser"), part("store", "store")), "subtask 2 (Do store well)", "comes after itself",

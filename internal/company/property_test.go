@@ -202,7 +202,7 @@ func TestNoEffectsDueAfterStop(t *testing.T) {
 }
 
 // Feature: core, Property 5: an event about a task, a subtask or a run that
-// does not exist is no valid log, and leaves the state as it was (SUB-9).
+// does not exist is not a valid log, and leaves the state as it was (SUB-9).
 func TestNoOrphans(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

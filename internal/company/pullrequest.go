@@ -281,7 +281,7 @@ func (d *PRSettled) apply(state *State, event Event) {
 	pr := *task.PR
 	if pr.State == PRClosed { // people opened it again
 		for _, follow := range state.chainOf(task) {
-			state.askAfterAnew(follow.ID, event)
+			state.askAfterAgain(follow.ID, event)
 		}
 	}
 	pr.State = d.State

@@ -143,6 +143,6 @@ func TestPresidentExcusesRedGreen(t *testing.T) {
 	s.must(President, Retry{Task: s.id})
 	s.checkSubStatus(1, SubtaskInGate)
 	if again := s.ask(AskRedGreen); again.ID == a.ID || again.Open() == false {
-		t.Error("reopened, it is not asked about anew")
+		t.Error("reopened, it is not asked about again")
 	}
 }

@@ -165,11 +165,11 @@ func (d *TaskReopened) apply(state *State, event Event) {
 	task.Plan.Current = ""
 	task.Review.Rounds, task.Review.Current = 0, ""
 	task.TakeIns = 0
-	anew := false
+	restart := false
 	for _, sub := range task.Subtasks {
-		anew = anew || sub.ID == d.From
+		restart = restart || sub.ID == d.From
 		if sub.Status != SubtaskCompleted {
-			task.editSubtask(sub.ID).reopenWork(anew)
+			task.editSubtask(sub.ID).reopenWork(restart)
 		}
 	}
 	if task.Gate != nil && !task.Gate.Result.AllowsMerge() {
@@ -190,7 +190,7 @@ func (d *TaskReopened) apply(state *State, event Event) {
 		task.Status = StatusExecuting
 	}
 	state.withdrawAnswers(task.ID, event)
-	state.askAfterAnew(task.ID, event)
+	state.askAfterAgain(task.ID, event)
 	index, _ := slices.BinarySearchFunc(state.Open, task.ID, func(a, b TaskID) int { return a.Number() - b.Number() })
 	state.Open = slices.Insert(slices.Clone(state.Open), index, task.ID)
 }
@@ -198,12 +198,12 @@ func (d *TaskReopened) apply(state *State, event Event) {
 // reopenWork continues a subtask that ended with its task. A commit that a worker had handed in is checked again. Other
 // work goes to a worker. Commits of other people are always kept: the ticket that takes them in continues from its
 // head.
-func (sub *Subtask) reopenWork(anew bool) {
+func (sub *Subtask) reopenWork(restart bool) {
 	sub.Guided = 0
 	sub.Merger = ""
 	sub.Review.Current = ""
 	sub.Unresolved = nil
-	if anew && sub.TakenIn == nil {
+	if restart && sub.TakenIn == nil {
 		sub.dropWork()
 		sub.Base = ""
 		sub.Branch = ""

@@ -33,7 +33,7 @@ func TestRetryKeepsWhatIsMerged(t *testing.T) {
 	s.must(President, Retry{Task: s.id, From: s.subID(2)})
 	s.checkSubStatus(2, SubtaskPending)
 	if s.sub(2).Head != "" || s.sub(2).From != "" || s.sub(1).Merged != merged {
-		t.Errorf("it does not begin anew: %+v", s.sub(2))
+		t.Errorf("it does not start again: %+v", s.sub(2))
 	}
 	s.queued(2)
 	s.merged(2)
@@ -64,7 +64,7 @@ func TestRetryAsksAgain(t *testing.T) {
 	s.must(Company, s.delivered())
 	s.checkStatus(StatusCompleted)
 
-	// A plan that was rejected is gone: it is planned anew, and asked about again.
+	// A plan that was rejected is gone: it is replanned, and asked about again.
 	p := newStory(t, Settings{Plan: Ask}).plan(1)
 	p.must(President, Answer{Approval: p.ask(AskPlan).ID, Option: OptReject})
 	p.checkStatus(StatusCancelled)

@@ -59,9 +59,9 @@ func (t *Task) Replan(id SubtaskID, parts []PlannedSubtask, reason string) ([]Pl
 	c := planCheck{rules: rules, budget: planOverlapBudget, steps: planMatchBudget}
 	switch {
 	case sub == nil || sub.Status == SubtaskCompleted:
-		c.add("plan", "is of a subtask that is not there, or is merged", "name one that is stuck")
+		c.add("plan", "replaces a subtask that does not exist or is merged", "name a stuck one")
 	case sub.TakenIn != nil:
-		c.add("plan", "is of a ticket that takes in commits of others, which stay as they are",
+		c.add("plan", "replaces a ticket that takes in other people's commits, which stay unchanged",
 			"send the ticket back with guide_worker, or give it up")
 	case len(parts) == 0:
 		c.add("plan", "has no subtasks", "plan at least one, or give the ticket up")
@@ -147,7 +147,7 @@ func (t *Task) nameParts(sub *Subtask, parts []PlannedSubtask, c *planCheck) []P
 			other := t.Subtask(id)
 			switch {
 			case id == "":
-				c.add(subtaskLabel(i, out[i]), "comes after "+quoteShort(text)+", which is no subtask of this task",
+				c.add(subtaskLabel(i, out[i]), "comes after "+quoteShort(text)+", which is not a subtask of this task",
 					"name a part by its name or its title, and another subtask by its id")
 			case other != nil && other.Status == SubtaskCompleted || slices.Contains(out[i].After, string(id)):
 			default:

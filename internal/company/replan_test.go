@@ -34,7 +34,7 @@ func (l *line) split(parts ...PlannedSubtask) error {
 	return err
 }
 
-// SUB-16: a stuck subtask is split. It becomes the first part and begins anew, the others are
+// SUB-16: a stuck subtask is split. It becomes the first part and starts again, the others are
 // subtasks of its wave, and what came after it comes after all of them.
 func TestStuckSubtaskIsSplit(t *testing.T) {
 	l := stuckPlan(t)
@@ -73,7 +73,7 @@ func TestStuckSubtaskIsSplit(t *testing.T) {
 
 // One part in the place of a subtask may come after another subtask: it begins when that one is
 // merged.
-func TestStuckSubtaskIsPlannedAnew(t *testing.T) {
+func TestStuckSubtaskIsReplanned(t *testing.T) {
 	l := stuckPlan(t)
 	p := okSubtask("a again", "a/**")
 	p.After = []string{"t1-03"}
@@ -112,7 +112,7 @@ func TestReplanIsChecked(t *testing.T) {
 		"a circle":          {[]PlannedSubtask{after(okSubtask("x", "a/**"), "t1-02")}, "goes in a circle"},
 		"a later wave":      {[]PlannedSubtask{after(okSubtask("x", "a/**"), "t1-04")}, "later wave"},
 		"unknown": {[]PlannedSubtask{after(okSubtask("x", "a/**"), "t1-09")},
-			`"t1-09", which is no subtask of this task`},
+			`"t1-09", which is not a subtask of this task`},
 		"itself":           {[]PlannedSubtask{after(okSubtask("x", "a/**"), "x")}, "comes after itself"},
 		"title of another": {[]PlannedSubtask{okSubtask("c", "a/**")}, "has the title of"},
 		"all tiny":         {[]PlannedSubtask{tiny("x", "a/x"), tiny("y", "a/y")}, "all tiny"},
@@ -150,7 +150,7 @@ func TestReplanIsChecked(t *testing.T) {
 	}
 }
 
-// A ticket is not planned anew as it stands. Where anything of it is another, it is.
+// A ticket is not replanned as it stands. Where anything of it is another, it is.
 func TestReplanChangesSomething(t *testing.T) {
 	l := stuckPlan(t)
 	for name, change := range map[string]func(*PlannedSubtask){

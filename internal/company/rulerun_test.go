@@ -63,7 +63,7 @@ func TestStartVoidsClaims(t *testing.T) {
 	s.checkSubStatus(1, SubtaskAssigned)
 	s.mustRefuse(EStale, EndRun{Run: run, Fence: fence, Outcome: RunEnded{Status: RunSuccess, Head: s.oid()}})
 	if !s.isOfferDue() {
-		t.Fatalf("the run is not offered anew")
+		t.Fatalf("the run is not offered again")
 	}
 	s.must(Company, Offer{Run: run})
 	s.claim(run) // under its own id: no attempt is lost
@@ -349,7 +349,7 @@ func TestDeadlineTakesTheRun(t *testing.T) {
 	}
 }
 
-// A paused task begins nothing; what was refused meanwhile is offered anew.
+// A paused task begins nothing; what was refused meanwhile is offered again.
 func TestPause(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, Settings{}).plan(1)
@@ -362,12 +362,12 @@ func TestPause(t *testing.T) {
 	s.mustRefuse(EConflict, s.claimOf(s.workRun(1, 1), "w1"))
 	s.must(President, Pause{Task: s.id, Off: true})
 	if !s.isOfferDue() {
-		t.Errorf("the run is not offered anew")
+		t.Errorf("the run is not offered again")
 	}
 }
 
 // A pause lets turns end: a run that is held stays due until it is let go, and
-// is offered again afterwards. It is no failed attempt.
+// is offered again afterwards. It is not a failed attempt.
 func TestPauseLetsTurnsEnd(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, Settings{}).plan(1)

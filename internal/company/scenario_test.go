@@ -247,7 +247,7 @@ func (s *story) mustRefuse(code Code, c Command) {
 	}
 }
 
-// mustIgnore asserts that a command is no error and changes nothing.
+// mustIgnore asserts that a command is not an error and changes nothing.
 func (s *story) mustIgnore(c Command) {
 	s.t.Helper()
 	if evs, err := s.do("x", c); err != nil || len(evs) > 0 {

@@ -141,7 +141,7 @@ func TestBadMembersAreFound(t *testing.T) {
 
 // Once the red one is found the others are no suspects any more: they are tested
 // together.
-func TestRestOfARedStackIsStackedAnew(t *testing.T) {
+func TestRestOfARedStackIsStackedAgain(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, Settings{}).plan(4).queue(4)
 	for _, n := range []int{4, 2} {
@@ -161,7 +161,7 @@ func TestRestOfARedStackIsStackedAnew(t *testing.T) {
 	}
 }
 
-// A red stack is no fault of any of its members, and no verdict on one.
+// A red stack is not a fault of any of its members, and no verdict on one.
 func TestRedStackBlamesNobody(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, Settings{}).plan(5).queue(5)

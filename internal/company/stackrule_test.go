@@ -75,7 +75,7 @@ func (s *story) allQueued() (out []StackMember) {
 	return out
 }
 
-// What waits for the president's leave holds the others up no longer than before.
+// What waits for the president's approval holds the others up no longer than before.
 func TestStackGoesWithoutWhatWaitsForLeave(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, Settings{}).plan(3)
@@ -219,7 +219,7 @@ func TestFailuresOfStacks(t *testing.T) {
 	}
 }
 
-// A suspect that rests is no reason to wait, and is tested when it goes on.
+// A suspect that rests is not a reason to wait, and is tested when it goes on.
 func TestSuspectsThatRest(t *testing.T) {
 	t.Parallel()
 	next := func(s *story) string { return fmt.Sprint(s.s.MergeStack(s.task())) }

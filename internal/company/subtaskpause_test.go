@@ -56,7 +56,7 @@ func TestPauseSubtask(t *testing.T) {
 	s.claim(run)
 }
 
-// The item of a paused subtask claims nothing; its run is offered anew afterwards.
+// The item of a paused subtask claims nothing; its run is offered again afterwards.
 func TestPausedItemClaimsNothing(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, Settings{}).plan(2)

@@ -62,11 +62,11 @@ func (c TakeInPush) decide(state *State, meta Meta) ([]Event, error) {
 		return nil, E(EConflict, string(task.ID)+
 			" follows no pull request: it has no branch to which others could have pushed")
 	case !task.MayTakeIn():
-		return nil, E(EConflict, string(task.ID)+" has already taken in commits of others").NeedsPerson()
+		return nil, E(EConflict, string(task.ID)+" has already taken in other people's commits").NeedsPerson()
 	case c.Pushed.Kind != BranchAhead || c.Pushed.Delivered != task.RemoteHead():
 		return nil, E(EInvalid, "only commits on top of the last push are taken in")
 	case SizeOfChanges(c.Changes) > MaxChanges:
-		return nil, E(EInvalid, "the commits of others change too many files")
+		return nil, E(EInvalid, "the commits change too many files")
 	}
 	if err := c.Pushed.Check(); err != nil {
 		return nil, err

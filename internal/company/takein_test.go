@@ -167,7 +167,7 @@ func TestRefusedTakeIn(t *testing.T) {
 	}
 }
 
-// The manager does not plan commits of others anew, and a retry keeps them.
+// The manager does not plan commits of others again, and a retry keeps them.
 func TestCommitsOfOthersAreKept(t *testing.T) {
 	t.Parallel()
 	w := followUpToPush(t, nil)
@@ -176,8 +176,8 @@ func TestCommitsOfOthersAreKept(t *testing.T) {
 	f := w.s.Tasks["t2"]
 	sub := f.Subtasks[len(f.Subtasks)-1]
 	if _, problems := f.Replan(sub.ID, []PlannedSubtask{okSubtask("again", "x/**")}, "smaller"); len(problems) != 1 ||
-		!strings.Contains(problems[0].String(), "commits of others") {
-		t.Errorf("planned anew: %v", problems)
+		!strings.Contains(problems[0].String(), "other people's commits") {
+		t.Errorf("replanned: %v", problems)
 	}
 	w.must(President, Cancel{Task: "t2", Why: "not now"})
 	w.must(President, Retry{Task: "t2", From: sub.ID})

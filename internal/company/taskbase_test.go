@@ -330,8 +330,8 @@ func TestMendedPreparationFindsTheBaseAgain(t *testing.T) {
 	}
 }
 
-// On another commit it is planned anew, and nobody is asked about the old plan any more.
-func TestMovedBaseIsPlannedAnew(t *testing.T) {
+// On another commit it is replanned, and nobody is asked about the old plan any more.
+func TestMovedBaseIsReplanned(t *testing.T) {
 	t.Parallel()
 	s := newBasedStory(t, Settings{Plan: Ask}).plan(1)
 	q := s.ask(AskPlan)

@@ -17,7 +17,7 @@ func TestTitleOf(t *testing.T) {
 		"add a farewell":                       "add a farewell",
 		"\n\n  # Add a farewell\n\nas follows": "Add a farewell",
 		"###### six\nmore":                     "six",
-		"####### seven are no heading":         "####### seven are no heading",
+		"####### seven are not a heading":      "####### seven are not a heading",
 		"#12 is broken":                        "#12 is broken",
 		"#\n\n## \nthe rest":                   "the rest",
 		"a\tb \u202e c\u200b\x1b[2Jd":          "a b c [2Jd",

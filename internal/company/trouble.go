@@ -92,9 +92,9 @@ func (t *Task) failuresLike(approval *Approval) []string {
 	return nil
 }
 
-// prepareAnew restarts the preparation after the config got a new line: the image is rebuilt and the baseline taken
-// again, and the base is looked up again. It does so only while no worker may begin yet.
-func (s *State) prepareAnew(task *Task) {
+// repeatPreparation restarts the preparation after the config got a new line: the image is rebuilt and the baseline
+// taken again, and the base is looked up again. It does so only while no worker may begin yet.
+func (s *State) repeatPreparation(task *Task) {
 	if task.Prepared == nil || s.mayWork(task) {
 		return
 	}

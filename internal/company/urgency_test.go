@@ -12,7 +12,7 @@ import (
 	. "company/internal/company"
 )
 
-// What is no priority, tag or deadline is refused, and nothing is stored of it.
+// What is not a priority, tag or deadline is refused, and nothing is stored of it.
 func TestSubmitRefusesBadUrgency(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

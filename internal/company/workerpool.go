@@ -36,8 +36,8 @@ func (c ScaleWorkers) decide(state *State, meta Meta) ([]Event, error) {
 		return nil, E(EConflict, fmt.Sprintf("%d workers exceed the limit of %d", to, MaxWorkers)).
 			Because(fmt.Sprintf("%d are there now", team)).Fix(fmt.Sprintf("hire at most %d", MaxWorkers-team))
 	case to < 1:
-		return nil, E(EConflict, "the last worker cannot be let go").Because(fmt.Sprintf("%d are there now", team)).
-			Fix("company pause, which keeps everybody from working")
+		return nil, E(EConflict, "cannot fire the last worker").Because(fmt.Sprintf("%d are there now", team)).
+			Fix("company pause stops all work")
 	}
 	d := &WorkersScaled{Hired: team + c.By - state.Office.Workers, Team: team + c.By, Worker: c.Worker}
 	evs := []Event{meta.newEvent("", "", "", d)}
@@ -51,7 +51,7 @@ func (c ScaleWorkers) decide(state *State, meta Meta) ([]Event, error) {
 	for _, id := range state.Open {
 		for _, run := range state.Tasks[id].sortedRuns() {
 			if run.Held && run.Role == Worker && run.Worker == c.Worker {
-				evs = append(evs, run.releaseClaim(meta, c.Worker+" was let go"))
+				evs = append(evs, run.releaseClaim(meta, c.Worker+" was fired"))
 			}
 		}
 	}

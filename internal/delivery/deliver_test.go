@@ -94,7 +94,7 @@ func TestNumberOfAMergedPullRequest(t *testing.T) {
 }
 
 // A branch that people deleted at the remote holds nothing that a push could
-// overwrite: a follow-up, which begins where it was delivered last, makes it anew.
+// overwrite: a follow-up, which begins where it was delivered last, makes it again.
 func TestDeliverToADeletedBranch(t *testing.T) {
 	t.Parallel()
 	b, c, _, id := followed(t)

@@ -64,7 +64,7 @@ func (c *Delivery) findDestination(
 	switch {
 	case remote == "":
 	case ref.Unpushed:
-		out.unpushed, out.note = true, "nothing was pushed, since "+pushed.Why()+", which is no address to push to"
+		out.unpushed, out.note = true, "nothing was pushed, since "+pushed.Why()+", which is not an address to push to"
 		out.byHand, out.target = pushByHand(mirror, task), forge.Target{}
 	case pushed.Setting == "":
 		out.to = []string{remote}

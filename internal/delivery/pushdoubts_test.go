@@ -275,16 +275,16 @@ func TestOneFileUnderManyNames(t *testing.T) {
 	}
 }
 
-// The base is read anew before a delivery: commits that somebody removed at
+// The base is read again before a delivery: commits that somebody removed at
 // the origin are not brought back without a word, and a base that is gone is
 // said to be.
 func TestBaseOfTheOrigin(t *testing.T) {
 	t.Parallel()
 	b, c, _ := delivered(t)
 	dir := origin(t, b)
-	b.Project.Git("checkout", "-q", "--orphan", "anew")
+	b.Project.Git("checkout", "-q", "--orphan", "again")
 	b.Project.Git("commit", "-q", "-m", "history was rewritten")
-	b.Project.Git("push", "-q", "-f", "origin", "anew:main")
+	b.Project.Git("push", "-q", "-f", "origin", "again:main")
 	held, ok := b.CarryOut(c.Do, "").(company.HoldDelivery)
 	if !ok || len(held.Doubts) != 1 || !strings.Contains(says(held), "would be back") || branches(b, dir) != "" {
 		t.Fatalf("%+v, %s", held, branches(b, dir))
@@ -351,9 +351,9 @@ func TestBaseThatIsGone(t *testing.T) {
 		why    string
 	}{
 		"another history": {func(b *mergertest.Bundle, dir string) {
-			b.Project.Git("checkout", "-q", "--orphan", "anew")
+			b.Project.Git("checkout", "-q", "--orphan", "again")
 			b.Project.Git("commit", "-q", "-m", "history was rewritten")
-			b.Project.Git("push", "-q", "origin", "anew:trunk")
+			b.Project.Git("push", "-q", "origin", "again:trunk")
 			b.Project.Git("--git-dir="+dir, "symbolic-ref", "HEAD", "refs/heads/trunk")
 			b.Project.Git("--git-dir="+dir, "branch", "-D", "main")
 		}, "default branch, trunk, does not contain"},

@@ -43,7 +43,7 @@ func (c *Delivery) answerRefusal(ctx context.Context, refusal error, p refusedPu
 		return nil, company.E(company.EConflict, fmt.Sprintf("%s at the remote %s", p.t.Delivery.Branch, pushed)).
 			Because(fmt.Sprintf("they change %d files, whose list has %d bytes; the limit is %d",
 				len(take.Changes), n, company.MaxChanges)).
-			Fix(followUpAnew(p)).NeedsPerson()
+			Fix(explainRestart(p)).NeedsPerson()
 	}
 	return take, nil
 }
@@ -67,12 +67,12 @@ func (c *Delivery) findPushed(ctx context.Context, p refusedPush) (*company.Bran
 func pushedAgain(p refusedPush, pushed company.BranchChange) error {
 	return company.E(company.EConflict,
 		fmt.Sprintf("others pushed to %s again before the push: it %s", p.t.Delivery.Branch, pushed)).
-		Because("commits of others were taken in once already, and they may push again").
-		Fix("answer with approve to take these in, too, and to push once more; or " + followUpAnew(p)).NeedsPerson()
+		Because("other people's commits were taken in once already, and they may push again").
+		Fix("answer with approve to take these in, too, and to push once more; or " + explainRestart(p)).NeedsPerson()
 }
 
-// followUpAnew explains how to restart a follow-up at the current branch, and how to end without one.
-func followUpAnew(p refusedPush) string {
+// explainRestart explains how to restart a follow-up at the current branch, and how to end without one.
+func explainRestart(p refusedPush) string {
 	return fmt.Sprintf(
 		`company cancel %s, then company submit --follows %s "…": it begins where the branch stands now; if people are done with it: company pr merge|close %d`, p.t.ID, p.lead.ID, p.lead.PR.Number)
 }
@@ -88,7 +88,7 @@ func markRefusal(err error, p refusedPush) error {
 	switch {
 	case marked.Hint != "":
 	case p.lead != p.t:
-		marked.Hint = followUpAnew(p)
+		marked.Hint = explainRestart(p)
 	default:
 		marked.Hint = fmt.Sprintf(
 			"see the remote's branch. To deliver, rename or delete it there and answer with approve; or company cancel %s, "+

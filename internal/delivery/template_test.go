@@ -45,7 +45,7 @@ func TestTemplateOfTheBaseIsUsed(t *testing.T) {
 	}
 }
 
-// Each kind of forge has its places. What is in none of them is no template.
+// Each kind of forge has its places. What is in none of them is not a template.
 func TestWhereTemplatesAre(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

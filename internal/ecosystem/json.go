@@ -16,11 +16,11 @@ func ExplainJSON(text []byte, err error) string {
 	var shape *json.UnmarshalTypeError
 	switch {
 	case errors.As(err, &syntax):
-		return fmt.Sprintf("line %d is no JSON: %v", at(syntax.Offset), syntax)
+		return fmt.Sprintf("line %d is not JSON: %v", at(syntax.Offset), syntax)
 	case errors.As(err, &shape) && shape.Field != "":
 		return fmt.Sprintf("line %d: %s is of another type (%s)", at(shape.Offset), PrintablePath(shape.Field), shape.Value)
 	case errors.As(err, &shape):
-		return fmt.Sprintf("line %d: it is no object (%s)", at(shape.Offset), shape.Value)
+		return fmt.Sprintf("line %d: it is not an object (%s)", at(shape.Offset), shape.Value)
 	}
 	return err.Error()
 }

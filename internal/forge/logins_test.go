@@ -71,7 +71,7 @@ func TestLoginsOfOtherTools(t *testing.T) {
 		map[string]string{"PATH": filepath.Join(home, "bin") + ":/bin:/usr/bin"}); s != "" {
 		t.Errorf("%q", s)
 	}
-	// Garbage is no login.
+	// Garbage is not a login.
 	write(".config/gh/hosts.yml", ":\n\t- [", 0o600)
 	if _, s := ask(forge.Settings{Kind: "auto"}, "github.com", map[string]string{}); s != "" {
 		t.Errorf("%q", s)

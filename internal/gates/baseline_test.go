@@ -276,7 +276,7 @@ func TestBaselineEffect(t *testing.T) {
 	}
 }
 
-// A gate that is killed on the base is no verdict: neither red nor excused.
+// A gate that is killed on the base is not a verdict: neither red nor excused.
 func TestKilledOnTheBase(t *testing.T) {
 	b := setup(t, nil).withDocker()
 	j := b.jobWith(company.GateCommand{Name: "test", Command: "sh -c 'kill -9 $$'; exit $?"})

@@ -63,7 +63,7 @@ func TestWaysOfTheCI(t *testing.T) {
 				"api], script: [pip install -r r.txt, pytest]}\nlater: {when: manual, script: ./smoke-test.sh}\n",
 			"ci/more.yml": "more: {script: ./more-test.sh}\n",
 		}, "cd api && python3 -m pytest\n./more-test.sh ?\n- ./smoke-test.sh: its CI does not run it for a change false\n- " +
-			"include Security/SAST.gitlab-ci.yml: a definition of others, not in this repository false"},
+			"include Security/SAST.gitlab-ci.yml: defined outside this repository false"},
 		"programs that are in no image leave room": {map[string]string{
 			"go.mod": "module x\n", "a_test.go": "package a\n",
 			".github/workflows/ci.yml": "jobs:\n  a:\n    steps:\n    - run: just test-a; just test-b; just test-c; just " +
@@ -124,9 +124,9 @@ func TestWaysOfTheCI(t *testing.T) {
 				"with: {command: fmt, args: --all -- --check}\n    - uses: pre-commit/action@v3\n    - uses: " +
 				"cypress-io/github-action@v6\n    - uses: ludeeus/action-shellcheck@master\n    - uses: " +
 				"peaceiris/actions-gh-pages@v3\n",
-		}, "cargo test --all-features ?\ncargo fmt --all -- --check ?\n- pre-commit/action: an action of others, not a " +
-			"command of this repository false\n- cypress-io/github-action: an action of others, not a command of this " +
-			"repository false\n- ludeeus/action-shellcheck: an action of others, not a command of this repository false"},
+		}, "cargo test --all-features ?\ncargo fmt --all -- --check ?\n- pre-commit/action: an action from outside " +
+			"this repository false\n- cypress-io/github-action: an action from outside this repository " +
+			"false\n- ludeeus/action-shellcheck: an action from outside this repository false"},
 		"PHP with its own runner": {map[string]string{
 			"composer.json": `{"require-dev":{"phpunit/phpunit":"^10"},"scripts":{"stan":"phpstan analyse"}}`,
 			"phpunit.xml":   "<phpunit/>", "tests/ATest.php": "<?php\n",
@@ -134,7 +134,7 @@ func TestWaysOfTheCI(t *testing.T) {
 				"vendor/bin/phpunit\n    - run: composer stan\n",
 		}, "COMPOSER_DISABLE_NETWORK=1 composer dump-autoload --quiet --no-interaction --no-scripts --no-plugins && " +
 			"PATH=vendor/bin:$PATH phpunit --bootstrap vendor/autoload.php\ncomposer stan ?\n- o/r/.github/workflows/php.yml: " +
-			"a definition of others, not in this repository false"},
+			"defined outside this repository false"},
 	} {
 		if got := detectChecks(t, c.files); got != c.want {
 			t.Errorf("%s: got\n%s\nwant\n%s", name, got, c.want)

@@ -77,7 +77,7 @@ func TestQuoteArgs(t *testing.T) {
 		}
 	})
 	if got := gates.QuoteArgs([]string{"none"}); got == gates.None {
-		t.Error("a program called none is no gate")
+		t.Error("a program called none is not a gate")
 	}
 }
 

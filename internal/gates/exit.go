@@ -12,7 +12,7 @@ import (
 	"company/internal/lib/lazyregexp"
 )
 
-// killedError explains a gate that was killed on the base. That is no verdict, and all later work would be affected.
+// killedError explains a gate that was killed on the base. That is not a verdict, and all later work would be affected.
 func killedError(gateCommand company.GateCommand) error {
 	return company.E(company.EGates,
 		fmt.Sprintf("the gate %s (%s) was killed on the base commit, exit %d", gateCommand.Name,

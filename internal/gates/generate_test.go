@@ -119,7 +119,7 @@ func namesFile(names ...string) string {
 	return out + "}\n"
 }
 
-// Two branches that each change a source and generate one Go file of it anew conflict in
+// Two branches that each change a source and generate one Go file of it again conflict in
 // that file: go generate makes it of both sources, and the check of generated code holds
 // (SUB-19).
 func TestGoGenerateAtAMerge(t *testing.T) {
@@ -184,7 +184,7 @@ func TestGenerateByTheConfig(t *testing.T) {
 		"does not write it":        {command: "true", why: "out/all.txt was not written"},
 		"a link":                   {command: "rm out/all.txt; ln -s ../README out/all.txt", why: "out/all.txt is not there"},
 		"another link": {command: good + "; ln -s ../README out/link.txt",
-			why: "out/link.txt, which is no plain file"},
+			why: "out/link.txt, which is not a plain file"},
 		"a folder by a link": {command: "mkdir /tmp/o; mv out/* /tmp/o; rmdir out; ln -s /tmp/o out; " + good,
 			why: "was removed"},
 		"executable": {command: good + "; chmod +x out/all.txt", why: "no plain file"},

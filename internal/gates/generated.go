@@ -110,7 +110,7 @@ func (r *Runner) remakeGenerated(
 			reason = "git does not take what was generated: " + err.Error() // a file in place of a folder
 		}
 	}
-	r.Logger.InfoContext(ctx, "generated files are not made anew", "task", task.ID, "why", reason)
+	r.Logger.InfoContext(ctx, "generated files are not regenerated", "task", task.ID, "why", reason)
 	conflict.Why = safetext.EscapeLine(reason, maxRemakeWhy)
 	return conflict, nil
 }
@@ -250,7 +250,7 @@ func (g generation) checkFile(
 	case !known && gitops.RefusePath(f.path) != "":
 		return nil, describeCommands(g.commands) + " makes " + f.path + ", which " + gitops.RefusePath(f.path), nil
 	case !f.plain || known && had.Mode != gitops.ModeFile:
-		return nil, describeCommands(g.commands) + " makes " + f.path + ", which is no plain file", nil
+		return nil, describeCommands(g.commands) + " makes " + f.path + ", which is not a regular file", nil
 	case told != nil && !told.IsGenerated(f.text):
 		return nil, "what " + describeCommands(g.commands) + " makes of " + f.path + " does not say that it is generated", nil
 	case hasNewMarker(f.text, before):

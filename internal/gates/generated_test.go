@@ -198,7 +198,7 @@ func TestGeneratedFilesThatCount(t *testing.T) {
 		"another mark": {files: []changedFile{whole, made("out/doc", "<<<<<<< shown\n<<<<<<< ours\n")},
 			why: "has marks of a conflict"},
 		"no marks": {files: []changedFile{made("a.go", head+"// <<<<<<< ours\n// =======\n")}, paths: "a.go"},
-		"a link":   {files: []changedFile{{path: "a.go"}}, why: "no plain file"},
+		"a link":   {files: []changedFile{{path: "a.go"}}, why: "not a regular file"},
 		"twice":    {files: []changedFile{whole, whole}, why: "made twice"},
 	} {
 		g := always

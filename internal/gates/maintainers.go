@@ -85,13 +85,13 @@ func (p *Project) addMaintainerChecks(tree *ecosystem.Tree, found *checkfinder.F
 				continue
 			}
 			p.addUnrunAt(fmt.Sprintf("%s:%d", definition.File, action.Line), action.Name,
-				"a definition of others, not in this repository", false)
+				"defined outside this repository", false)
 		}
 		for _, j := range definition.Jobs {
 			for _, action := range j.Actions {
 				if action.IsCheck() && !strings.HasPrefix(action.Name, "./") { // the repository's own actions are read
 					p.addUnrunAt(fmt.Sprintf("%s:%d", definition.File, action.Line), action.Name,
-						"an action of others, not a command of this repository", false)
+						"an action from outside this repository", false)
 				}
 			}
 		}

@@ -72,15 +72,15 @@ jobs:
 		"sudo ./integration-test.sh (.github/workflows/ci.yml:17) is not run here: it wants to be root",
 		"pytest docs (.github/workflows/ci.yml:18) is not run here: it needs python, which no other check needs",
 		"go test -race ./... (.github/workflows/ci.yml:12) is not run here: its tests are run here without -race",
-		"golangci/golangci-lint-action (.github/workflows/ci.yml:11) is not run here: an action of others, not a command " +
-			"of this repository",
+		"golangci/golangci-lint-action (.github/workflows/ci.yml:11) is not run here: an action from outside " +
+			"this repository",
 	} {
 		if !strings.Contains(all, want) {
 			t.Errorf("not named: %s\nin\n%s", want, all)
 		}
 	}
 	if strings.Contains(all, "bench") || strings.Contains(all, "mac-test") {
-		t.Errorf("named though it is no check on Linux:\n%s", all)
+		t.Errorf("named though it is not a check on Linux:\n%s", all)
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 	"company/internal/gitops/gitopstest"
 )
 
-// The drivers of the task's base count, and no agent's; a lock file is made anew whatever driver it has; one that is
+// The drivers of the task's base count, and no agent's; a lock file is made again whatever driver it has; one that is
 // a program is named and its file stays a conflict.
 func TestMergeHeadsByDriver(t *testing.T) {
 	t.Parallel()

@@ -236,7 +236,7 @@ func TestRedGreenOfPackages(t *testing.T) {
 		"tests/old": "true\n",
 		// A stand-in for go: it lists two packages, and runs those that it is
 		// asked for, or both. The tests of a package are those of its file of tests and its
-		// cases, and TestProof fails where it is no case.
+		// cases, and TestProof fails where it is not a case.
 		"go.sh": `if test "$1" = list; then printf '%s\n' "$PWD/a" "$PWD/b"; exit; fi
 shift 2
 test $# -gt 0 || set -- ./a ./b

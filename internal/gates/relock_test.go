@@ -52,7 +52,7 @@ func (c *clientOf) RemakeGenerated(
 // has both by a rule, and the client makes the lock file of one side's. Where it cannot,
 // the conflict has the reason; a conflict of people's files stays one, and no client is
 // run (SUB-19).
-func TestLockFilesAreMadeAnew(t *testing.T) {
+func TestLockFilesAreRegenerated(t *testing.T) {
 	t.Parallel()
 	manifest := func(packages ...string) string {
 		return "{\n  \"name\": \"x\",\n  \"dependencies\": {\n    \"" + strings.Join(packages, "\": \"1\",\n    \"") +

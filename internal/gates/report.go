@@ -122,5 +122,5 @@ func (r *reportReader) readReportFile() *testreport.Results {
 			return r.format.ReadFile(text)
 		}
 	}
-	return &testreport.Results{ParseError: "there is no report, or one that is too large"}
+	return &testreport.Results{ParseError: "the report is missing or too large"}
 }

@@ -14,7 +14,7 @@ import (
 	"company/internal/toolbox/toolproto"
 )
 
-// A tree that did not arrive is no verdict, on a ticket's gate and on the base: the toolbox
+// A tree that did not arrive is not a verdict, on a ticket's gate and on the base: the toolbox
 // ends with an exit code of its own, and nothing of it counts before the command began.
 func TestATreeThatDidNotArriveIsNoVerdict(t *testing.T) {
 	t.Parallel()

@@ -106,7 +106,7 @@ const breakPostgres = `cd /usr/lib/postgresql/15/bin && mv postgres postgres.rea
 exec /usr/lib/postgresql/15/bin/postgres.real "$@"
 ' >postgres && chmod 755 postgres`
 
-// Where a service cannot start, that is no verdict, and no agent begins to work: the
+// Where a service cannot start, that is not a verdict, and no agent begins to work: the
 // gate and the sandbox end in one screen, with the end of the service's log, and no
 // second try is made.
 func TestServiceThatCannotStart(t *testing.T) {
@@ -228,14 +228,14 @@ END
 const killPostgres = `kill -9 "$(head -n 1 /tmp/services/postgres/data/postmaster.pid)"; sleep 1; `
 
 // A check that fails beside a service that has ended says so, and not that there is none. On
-// the base that is no verdict: it would excuse the failures of all work to come. Nor is it where a test is to fail. One
-// that the check has started anew serves, and one that the gate ends behind the check has lasted.
+// the base that is not a verdict: it would excuse the failures of all work to come. Nor is it where a test is to fail. One
+// that the check has restarted serves, and one that the gate ends behind the check has lasted.
 func TestServiceThatEnds(t *testing.T) {
 	t.Parallel()
 	id := serviceImage(t, service.Wish{Name: "postgres"})
 	b := setup(t, nil).withDocker()
 	const ended = toolproto.ServiceEnded + "postgres]"
-	startAnew := killPostgres + `rm /tmp/services/postgres/data/postmaster.pid
+	restartScript := killPostgres + `rm /tmp/services/postgres/data/postmaster.pid
 PATH=$PATH:/usr/lib/postgresql/15/bin; setsid postgres -D /tmp/services/postgres/data >/dev/null 2>&1 &
 until pg_isready -q; do sleep 0.1; done; exit 3`
 	plain := company.GateCommand{Name: gates.Test, Parse: testreport.FormatPlain}
@@ -250,7 +250,7 @@ until pg_isready -q; do sleep 0.1; done; exit 3`
 		{"nothing is said", killPostgres + `exit 3`, company.GateCommand{Name: gates.Test}, 3, true},
 		{"with a report", killPostgres + `exit 3`, file, 3, true},
 		{"it lasted", "exit 3", file, 3, false},
-		{"it is started anew", startAnew, plain, 3, false},
+		{"it is restarted", restartScript, plain, 3, false},
 		{"it is needed no more", killPostgres + "true", plain, 0, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -281,7 +281,7 @@ until pg_isready -q; do sleep 0.1; done; exit 3`
 	}
 }
 
-// A database that ends because its disk is full is no question for the president while the host has
+// A database that ends because its disk is full is not a question for the president while the host has
 // more room: the check is run again with it, on the base as elsewhere.
 func TestServiceThatFillsItsDisk(t *testing.T) {
 	hosttest.Long(t, "one of many kinds of checks")

@@ -59,7 +59,7 @@ func TestToolchainsOfManifests(t *testing.T) {
 			gates.Options{Test: "make verify"}, "python make", "", ""},
 		"with the race detector": {map[string]string{"Makefile": "test:\n\tgo test -race ./...\n"},
 			gates.Options{}, "go make cgo", "", ""},
-		"a word is no program": {map[string]string{
+		"a word is not a program": {map[string]string{
 			"Makefile": "# go test\ntest:\n\techo go python3; ls node cargo\n"}, gates.Options{}, "make", "", ""},
 		"the Makefile of a part": {map[string]string{"Makefile": "test:\n\ttrue\n",
 			"docs/Makefile": "html:\n\tpython3 -m sphinx\n"}, gates.Options{}, "make", "", ""},

@@ -182,7 +182,7 @@ func (r *Runner) remakeLocks(
 		if ctx.Err() != nil {
 			return conflict, context.Cause(ctx)
 		}
-		r.Logger.InfoContext(ctx, "lock files are not made anew", "task", task.ID, "err", err)
+		r.Logger.InfoContext(ctx, "lock files are not regenerated", "task", task.ID, "err", err)
 		conflict.Why = safetext.EscapeLine(err.Error(), maxRemakeWhy)
 		return conflict, nil
 	}

@@ -76,7 +76,7 @@ func TestGeneratedFilesAreUnited(t *testing.T) {
 	}
 }
 
-// What needs the president's leave is told by the names that a ticket changes. git follows a
+// What needs the president's approval is told by the names that a ticket changes. git follows a
 // file that the other side has moved, so that an edit of a free file would arrive in a protected
 // one, or in a test: that is a conflict, and what its resolution changes has the new name (T14).
 func TestMergeFollowsNoFileToAProtectedName(t *testing.T) {

@@ -15,7 +15,7 @@ import (
 )
 
 // A push goes where git push would take it: by pushurl, pushInsteadOf, remote.pushDefault, the branch's own pushRemote,
-// and several addresses. A text that is no address of a repository is a ban.
+// and several addresses. A text that is not an address of a repository is a ban.
 func TestPushTarget(t *testing.T) {
 	t.Parallel()
 	const (

@@ -29,7 +29,7 @@ func TestCloneWithOwnLogin(t *testing.T) {
 	dir := t.TempDir()
 	in := foldertest.Open(t, dir)
 	open := func(address, branch string) (string, error) {
-		return OpenClone(t.Context(), b.openAnew(), in, mustParse(t, address), branch)
+		return OpenClone(t.Context(), b.newConfig(), in, mustParse(t, address), branch)
 	}
 	_, err := open(url, "")
 	requireCode(t, err, company.EAuth, "there is no token for it")
@@ -94,7 +94,7 @@ func TestCloneWithOwnSSH(t *testing.T) {
 	home := b.sshHome(t, sshd, sshd.Key)
 	in := foldertest.Open(t, t.TempDir())
 	open := func() (string, error) {
-		return OpenClone(t.Context(), b.openAnew(), in, mustParse(t, "work:"+origin), "")
+		return OpenClone(t.Context(), b.newConfig(), in, mustParse(t, "work:"+origin), "")
 	}
 	_, err := open()
 	requireCode(t, err, company.EHostKey, "the ssh server "+sshd.Host+" is not known")

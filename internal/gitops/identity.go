@@ -61,7 +61,7 @@ func judgeHeaders(commit Commit) error {
 		fmt.Sprintf("the commit %s has more than a tree, parents, one author and one committer before its message",
 			commit.OID.Short())).
 		Because("a signature, an encoding, a merged tag or a second author reads differently at the origin").
-		Fix("make it anew with git commit, without --gpg-sign and without i18n.commitEncoding: git reset --soft to the one " +
+		Fix("recreate it with git commit, without --gpg-sign and without i18n.commitEncoding: git reset --soft to the one " +
 			"before it, then commit again and push")
 }
 

@@ -122,7 +122,7 @@ func TestMergeConflicts(t *testing.T) {
 	}
 }
 
-// Exit code 1 is not a conflict when a side is no commit, or an object is
+// Exit code 1 is not a conflict when a side is not a commit, or an object is
 // missing, or the histories are unrelated.
 func TestMergeRefusesNonsense(t *testing.T) {
 	t.Parallel()

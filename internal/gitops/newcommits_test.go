@@ -64,7 +64,7 @@ func TestBranches(t *testing.T) {
 }
 
 // Files that are read ahead come whole and in order, beyond as many as are asked for at
-// once; an error of the reader ends it, and an object that is no file is named.
+// once; an error of the reader ends it, and an object that is not a file is named.
 func TestReadFilesAhead(t *testing.T) {
 	t.Parallel()
 	files := map[string]string{}

@@ -28,8 +28,8 @@ func (b *bundle) useLogins(t *testing.T, gitconfig string, more ...string) (home
 	return home
 }
 
-// openAnew is the store's configuration for a store of its own.
-func (b *bundle) openAnew() Config {
+// newConfig is the store's configuration for a store of its own.
+func (b *bundle) newConfig() Config {
 	cfg := b.store.cfg
 	cfg.Folder = nil
 	return cfg
@@ -222,7 +222,7 @@ func TestDoctorNamesOwnLogin(t *testing.T) {
 	home := b.useLogins(t, "")
 	look := func(online bool) string {
 		t.Helper()
-		for _, c := range Checks(b.openAnew(), b.checkout, online) {
+		for _, c := range Checks(b.newConfig(), b.checkout, online) {
 			if c.Name == "git credential" {
 				r := c.Run(b.ctx)
 				return r.Found + " | " + r.Fix

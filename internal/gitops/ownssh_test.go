@@ -278,7 +278,7 @@ func TestDoctorTriesOwnLogin(t *testing.T) {
 	look := func() map[string]string {
 		t.Helper()
 		found := map[string]string{}
-		for _, c := range Checks(b.openAnew(), b.checkout, true) {
+		for _, c := range Checks(b.newConfig(), b.checkout, true) {
 			r := c.Run(b.ctx)
 			found[c.Name] = fmt.Sprint(r.OK, " ", r.Found)
 		}

@@ -32,13 +32,13 @@ var nameRule = pushRule{
 }
 
 // forNewCommits ends the fix for commits that exist: the configuration does not change them.
-const forNewCommits = "that is for commits made from then on: cancel the task, and submit it again"
+const forNewCommits = "this affects new commits only: cancel the task, and submit it again"
 
 // pushRules are the rules about the content of a push.
 var pushRules = []pushRule{
 	{lazyregexp.New(`(?i)push cannot contain secrets|push protection|secrets? (was |were )?(detected|found)|` +
 		`(contains?|found|detected|leak\w*) (a |an )?(secret|credential|token|private key)`),
-		"a secret that it found", "see which file it names. Where it is none, allow it at the remote, and approve; else " +
+		"a secret that it found", "see which file it names. If it is not a secret, allow it at the remote, and approve; otherwise " +
 			"cancel the task, and submit it again without the secret"},
 	{lazyregexp.New(`(?i)signed-off-by|sign-?off|\bDCO\b`),
 		"its rule for sign-offs", "set git.signoff: true; " + forNewCommits},

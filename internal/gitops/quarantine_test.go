@@ -87,7 +87,7 @@ func TestQuarantineAndTake(t *testing.T) {
 	_, err = b.mirror.Take(b.ctx, q, company.OID(strings.Repeat("1", 40)), ResultRef(run1))
 	requireCode(t, err, company.EObjects)
 
-	// Reopened, not made anew; not for another base.
+	// Reopened, not made again; not for another base.
 	if again := b.quarantine(t, run1); again.Dir() != q.Dir() {
 		t.Error(again.Dir())
 	} else if got, ok, _ := again.Head(b.ctx, ""); !ok || got != head {

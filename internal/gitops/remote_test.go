@@ -237,7 +237,7 @@ func TestHTTPSFailures(t *testing.T) {
 	server.Refuse(403)
 	human(fetch(), company.EAuth, "refused")
 
-	// It expires between two calls: the next one asks anew.
+	// It expires between two calls: the next one asks again.
 	server.Secret("another")
 	secret = "another"
 	if err := fetch(); err != nil || asked == 0 {

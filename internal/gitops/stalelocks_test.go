@@ -39,7 +39,7 @@ func TestStaleLocksAreRemoved(t *testing.T) {
 		t.Error("git minds no lock of a branch")
 	}
 	opened, written := make(chan struct{}), make(chan error, 1)
-	go func() { // other gits take the lock anew, again and again: the store may be long on its way to its two looks
+	go func() { // other gits take the lock again, again and again: the store may be long on its way to its two looks
 		for {
 			select {
 			case <-opened:

@@ -198,7 +198,7 @@ func TestBranchNamesThatClash(t *testing.T) {
 	if at(err).Hint == "" {
 		t.Errorf("%#v", at(err))
 	}
-	// A branch develop is no folder: develop-t2-k3fq goes beside it.
+	// A branch develop is not a folder: develop-t2-k3fq goes beside it.
 	gitexectest.Git(t, origin, "update-ref", "refs/heads/develop", string(b.base.OID))
 	if err := b.push(nil, Remote{URL: origin}, "refs/heads/develop-t2-k3fq", b.base.OID, ""); err != nil {
 		t.Error(err)

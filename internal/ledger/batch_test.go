@@ -98,7 +98,7 @@ func TestBatchIsStoredOnce(t *testing.T) {
 	_, err = l.AppendBatch(b.ctx, lost)
 	requireCode(t, err, company.EBus)
 	if !ledger.IsOutage(err) {
-		t.Errorf("no answer is no outage: %v", err)
+		t.Errorf("no answer is not an outage: %v", err)
 	}
 	for range 2 { // the second time it is there already
 		if head, err := l.AppendBatch(b.ctx, lost); err != nil || head.Seq != 4 {

@@ -21,7 +21,7 @@ import (
 	"company/test/goroutines"
 )
 
-// patience ends what hangs. It is no measure: a hundred histories with their
+// patience ends what hangs. It is not a measure: a hundred histories with their
 // writes to the disk took 99 s on a busy machine.
 const patience = 8 * time.Minute
 

@@ -116,7 +116,7 @@ func open(before *link, message bus.Message) (record, link, error) {
 
 	var rec record
 	if err := json.Unmarshal(message.Data, &rec); err != nil {
-		return damage("its record is no JSON: " + err.Error())
+		return damage("its record is not JSON: " + err.Error())
 	}
 	if rec.Version != 0 && rec.Version != recordVersion {
 		return record{}, link{}, damagedError(at, fmt.Sprintf("its record is of version %d", rec.Version)).

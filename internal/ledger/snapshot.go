@@ -38,7 +38,7 @@ type header struct {
 }
 
 // SaveSnapshot stores the caller's state as of the head at. The function write writes the state. The
-// ledger may have grown since then. SaveSnapshot returns EInvalid if at is no point of the ledger.
+// ledger may have grown since then. SaveSnapshot returns EInvalid if at is not a point of the ledger.
 func (l *Ledger) SaveSnapshot(ctx context.Context, at Head, write func(io.Writer) error) error {
 	if l.opts.Folder == nil {
 		return company.E(company.EInvalid, "this ledger was opened without a folder for snapshots")

@@ -146,7 +146,7 @@ func TestDamagedSnapshotIsIgnored(t *testing.T) {
 }
 
 // TestForeignSnapshotIsIgnored: whole in itself, but of another ledger, which
-// is longer; that is no evidence of loss in this one.
+// is longer; that is not evidence of loss in this one.
 func TestForeignSnapshotIsIgnored(t *testing.T) {
 	b, other := snapshotted(t), setup(t)
 	l := other.open(t)

@@ -74,7 +74,7 @@ func TestShortenPatch(t *testing.T) {
 				}
 				last = n
 			} else if !strings.Contains(patch, line) {
-				t.Errorf("%s: %q is no line of the patch", name, line)
+				t.Errorf("%s: %q is not a line of the patch", name, line)
 			}
 		}
 		if name == "small and large" &&

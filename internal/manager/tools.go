@@ -391,12 +391,12 @@ func replanTool(task *company.Task, sub *company.Subtask) agent.Tool {
 		Decisions []string
 	}
 	return newTool("replan_ticket",
-		"Plan the ticket anew: one subtask in its place where the ticket itself is wrong or needs another one first (name "+
+		"Plan the ticket again: one subtask in its place where the ticket itself is wrong or needs another one first (name "+
 			"that one's id in after), several where it is too large. They begin without its work. What comes after the ticket "+
 			"comes after all of them.",
 		string(company.ReplanSchema()), false, func(_ context.Context, a args) (agent.Result, error) {
 			if strings.TrimSpace(a.Reason) == "" {
-				return refusalResult("say in reason why the ticket is planned anew"), nil
+				return refusalResult("say in reason why the ticket is replanned"), nil
 			}
 			if _, problems := task.Replan(sub.ID, a.Subtasks, a.Reason); len(problems) > 0 {
 				return refusalResult("The plan is refused:\n" + listProblems(problems) + "Mend it and submit it again."), nil

@@ -148,7 +148,7 @@ func TestVanishedBranch(t *testing.T) {
 	b.Project.Git("--git-dir="+b.Project.Mirror.Dir(), "update-ref", "-d", "refs/heads/develop-t1-"+decidertest.Office)
 	requirePerson(t, b, mergertest.Two)
 	if b.Ref() != "" {
-		t.Errorf("the branch was made anew at %s", b.Ref())
+		t.Errorf("the branch was made again at %s", b.Ref())
 	}
 }
 

@@ -89,7 +89,7 @@ func TestMergerGetsAdvice(t *testing.T) {
 	}
 }
 
-// A merge that git does by itself, and that needs the president's leave, has no markers: its
+// A merge that git does by itself, and that needs the president's approval, has no markers: its
 // brief says what there is to do.
 func TestBriefOfAMovedFile(t *testing.T) {
 	t.Parallel()

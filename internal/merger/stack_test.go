@@ -101,7 +101,7 @@ func mergeStackTwice(t *testing.T, history string) {
 	if err := b.Project.Mirror.UpdateRef(t.Context(), ref, at, last); err != nil {
 		t.Fatal(err)
 	}
-	repeat("signed anew", signed)
+	repeat("signed again", signed)
 	b.Project.Git("--git-dir="+b.Project.Mirror.Dir(), "update-ref", "-d", ref)
 	repeat("killed before the branch moved", first.Commits)
 

@@ -74,7 +74,7 @@ func TestGitCleanBelowAnOpenOffice(t *testing.T) {
 }
 
 // A checkout that is moved takes its office along, also while a process works in it, and says so once. Another
-// checkout in the old place begins anew.
+// checkout in the old place starts again.
 func TestMovedCheckout(t *testing.T) {
 	t.Parallel()
 	for name, move := range map[string]func(from, to string) error{
@@ -186,7 +186,7 @@ func TestCopiedCheckout(t *testing.T) {
 	}
 }
 
-// A state folder that is gone, as in a container that was built anew, is told.
+// A state folder that is gone, as in a container that was built again, is told.
 func TestStateGone(t *testing.T) {
 	t.Parallel()
 	repo := configtest.Repo(t, nil)
@@ -256,7 +256,7 @@ func TestForeignPointer(t *testing.T) {
 	}
 }
 
-// What a repository plants in .company is no office, and none of it is read as one's own.
+// What a repository plants in .company is not an office, and none of it is read as one's own.
 func TestPlantedFilesAreNoOffice(t *testing.T) {
 	t.Parallel()
 	repo := configtest.Repo(t, map[string]string{

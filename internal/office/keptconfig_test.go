@@ -56,7 +56,7 @@ func TestKeptConfig(t *testing.T) {
 	if p := open(); kept(p) != "" || p.CheckConfigThere() != nil {
 		t.Error("a copy is kept of what git tracks")
 	}
-	// What is no plain file is the president's to keep.
+	// What is not a plain file is the president's to keep.
 	configtest.Git(t, repo, "rm", "-q", "--cached", "company.yaml")
 	if err := os.Rename(file, file+".real"); err != nil {
 		t.Fatal(err)

@@ -14,7 +14,7 @@ import (
 )
 
 // The text that describes an image counts once the president has let it, and a change
-// of it on the base waits for the president anew.
+// of it on the base waits for the president again.
 func TestDockerfileNeedsTrust(t *testing.T) {
 	p := gitopstest.New(t, map[string]string{"build/Dockerfile": "FROM example/base:1\n"})
 	trust := config.OpenTrust(configtest.Env(map[string]string{"HOME": t.TempDir()})).ForCheckout(p.Dir)

@@ -165,7 +165,7 @@ func (in *Intake) MakeImage(ctx context.Context, e company.Effect) (company.Comm
 		without.Prepared = &taskPrepared
 		if again, made, other := in.ensureImage(ctx, &without, mirror); other == nil {
 			in.Watcher.WatchImage(task.ID, "Debian's "+strings.Join(task.Prepared.Packages, ", ")+
-				" cannot be installed, and checks look for them in vain: "+err.Error())
+				" cannot be installed, so checks run without them: "+err.Error())
 			img = again
 			locks = made
 			err = nil

@@ -37,7 +37,7 @@ func NewTreeImages(intake *Intake, stores *depproxy.Stores) *TreeImages {
 
 // ImageForTree returns the image for a commit or tree of a task, on this daemon. If the tree's lock files differ from
 // the base's, they may name the base's packages, the task's additions, and their dependencies according to the
-// registries. Others are refused with a text for their author. An error is no judgement of the tree.
+// registries. Others are refused with a text for their author. An error is not a judgement of the tree.
 func (st *TreeImages) ImageForTree(
 	ctx context.Context, task *company.Task, mirror *gitops.Mirror, at company.OID,
 ) (_ gates.Image, refused string, err error) {
@@ -211,9 +211,9 @@ func describeExchanged(paths []string) string {
 
 // describeConverted tells a worker which files git changes at a checkout.
 func describeConverted(files []string) string {
-	return "Attributes of git have people get another text of these files than the one that is compared: " +
+	return "Because of git attributes, people check out a different text of these files than the one that is compared: " +
 		safetext.EscapeLine(strings.Join(files[:min(len(files), 10)], ", "), 500) +
-		". Take the attribute in brackets off them in .gitattributes, or leave the file as the base has it."
+		". Remove the attribute in brackets from them in .gitattributes, or leave the file as the base has it."
 }
 
 // describeCopies tells a worker which lock files are judged because the branch may lead clients to other places than

@@ -322,7 +322,7 @@ func TestLaterRoundBrief(t *testing.T) {
 	b.sub.Review.Last.Verdict = company.Approve
 	if got := load(); strings.Contains(got, "since that review") ||
 		!strings.Contains(got, "1. blocking (evidence) a.go nothing tests it") {
-		t.Errorf("an approval is no round that was sent back: %s", got)
+		t.Errorf("an approval is not a round that was sent back: %s", got)
 	}
 	// Its merge was red, and its author worked on.
 	b.sub.Review.Last.Head = first

@@ -195,7 +195,7 @@ func TestNothingIsCollectedBesideDamage(t *testing.T) {
 }
 
 // What cleanup --all leaves does not grow with the tasks of the past: beyond the ledger
-// they take nothing. A removed file is no loss, and is not written again.
+// they take nothing. A removed file is not a loss, and is not written again.
 func TestPastTasksTakeNoRoom(t *testing.T) {
 	s := newStore(t, "file")
 	room := func() (bytes int64) {

@@ -8,7 +8,7 @@ import (
 	"company/internal/container"
 )
 
-// What has an owner, or may have one, is no orphan (DOC-3).
+// What has an owner, or may have one, is not an orphan (DOC-3).
 func TestFindOrphans(t *testing.T) {
 	at := time.Now()
 	c := func(name, office, state string, age time.Duration) container.Info {

@@ -14,7 +14,7 @@ import (
 	"company/internal/present/view"
 )
 
-// What a cleanup has removed of a task that goes on since is no damage, and holds up no
+// What a cleanup has removed of a task that goes on since is not damage, and holds up no
 // collection. What a task of before left that had gone on when the cleanup came is missed.
 func TestCleanedTaskGoesOn(t *testing.T) {
 	for name, archived := range map[string]bool{"whole": false, "archived": true} {
@@ -83,7 +83,7 @@ func (b removingBlobs) List(ctx context.Context, after string, fn func(bus.BlobI
 	})
 }
 
-// A blob that is removed while a verification lists the blobs is no damage.
+// A blob that is removed while a verification lists the blobs is not damage.
 func TestBlobsRemovedWhileListed(t *testing.T) {
 	s := newStore(t, "file")
 	s.putBlob("loose")

@@ -77,7 +77,7 @@ func TestEarlierWorkIsTheBranchs(t *testing.T) {
 	p.Git("merge", "-q", "--no-edit", "integration")
 	check(p.Fetch("ticket"), task.Head)
 	if e, err := loadEarlierWork(t.Context(), p.Mirror, task, sub, task.Head); e != nil || err != nil {
-		t.Errorf("a ticket that was planned anew begins from the base: %+v, %v", e, err)
+		t.Errorf("a ticket that was replanned begins from the base: %+v, %v", e, err)
 	}
 }
 

@@ -66,7 +66,7 @@ func TestOfficesLiveByTheirOwnTime(t *testing.T) {
 	found := map[string]int{}
 	for _, room := range timed {
 		if !slices.Contains(layers, room) {
-			t.Errorf("%s is no layer any more: take it off the list", room)
+			t.Errorf("%s is not a layer any more: take it off the list", room)
 		}
 	}
 	for _, p := range packages(t) {

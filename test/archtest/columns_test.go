@@ -47,7 +47,7 @@ func TestLinesAreShort(t *testing.T) {
 	}
 }
 
-// listLongLines lists the numbers of the lines in which something that is no text begins or goes
+// listLongLines lists the numbers of the lines in which something that is not text begins or goes
 // on behind the limit.
 func listLongLines(text []byte) (long []int) {
 	files := token.NewFileSet()

@@ -22,7 +22,7 @@ func TestOnlyCommandsKnowTheCommandLine(t *testing.T) {
 		if ok && !slices.ContainsFunc(known, func(room string) bool { return isBelow(name, room) }) {
 			for _, imp := range p.Imports {
 				if strings.HasPrefix(imp, "github.com/spf13/") {
-					t.Errorf("%s imports %s: it is no command", p.ImportPath, imp)
+					t.Errorf("%s imports %s: it is not a command", p.ImportPath, imp)
 				}
 			}
 		}

@@ -11,7 +11,7 @@ import (
 
 // TestEveryEcosystemIsExercised: each type in the list of all ecosystems has a test
 // that holds it to the contract, so that a new one cannot be left out. A registry
-// that is no ecosystem of a project is held to what it serves.
+// that is not an ecosystem of a project is held to what it serves.
 func TestEveryEcosystemIsExercised(t *testing.T) {
 	const rooms = "company/internal/ecosystem/"
 	listed := map[[2]string]string{} // folder and type → the call that its tests need

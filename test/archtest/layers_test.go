@@ -203,7 +203,7 @@ func TestLayersAreThere(t *testing.T) {
 	}
 	for i, name := range layers {
 		if name != "" && (!slices.Contains(all, name) || slices.Index(layers, name) != i) && !slices.Contains(coming, name) {
-			t.Errorf("%s is named as a layer, and is no package or named twice", name)
+			t.Errorf("%s is named as a layer, and is not a package or named twice", name)
 		}
 	}
 	for _, name := range coming {

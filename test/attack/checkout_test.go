@@ -169,7 +169,7 @@ func TestLinksPutThereWhileACompanyWorks(t *testing.T) {
 			for _, name := range links {
 				err = errors.Join(err, os.Symlink(profile, run(name)))
 			}
-			// git.log is open by now: whoever opens it anew finds a second name.
+			// git.log is open by now: whoever opens it again finds a second name.
 			err = errors.Join(err, os.Rename(run("git.log"), run("git.log")+".aside"), os.Link(profile, run("git.log")))
 			return fmt.Sprint(err)
 		}, do("write_file", args{"path": "a.txt", "content": "a\n"})),
@@ -197,7 +197,7 @@ func TestLinksPutThereWhileACompanyWorks(t *testing.T) {
 	if shellRuns(t, run("git.log")+".aside") {
 		t.Error("a shell runs what stands in the log")
 	}
-	// Started anew, it says what is in the way; without it, it ends.
+	// Started again, it says what is in the way; without it, it ends.
 	for _, name := range append(links, "git.log") {
 		if err := os.Remove(run(name)); err != nil {
 			t.Fatal(err)

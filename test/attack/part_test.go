@@ -31,7 +31,7 @@ func takeOut(t *testing.T, parts ...part) (overlay string) {
 			t.Fatal(err)
 		}
 		if n := strings.Count(string(src), p.with); n != 1 {
-			t.Fatalf("%s has %q %d times, not once: name the place of the defence anew", p.file, p.with, n)
+			t.Fatalf("%s has %q %d times, not once: name the place of the defence again", p.file, p.with, n)
 		}
 		replace[path] = filepath.Join(dir, fmt.Sprintf("%d.go", i))
 		if err := os.WriteFile(replace[path], []byte(strings.Replace(string(src), p.with, p.without, 1)), 0o600); err != nil {

@@ -11,7 +11,7 @@ import (
 	"company/test/testenv"
 )
 
-// officeKey is a key that is no word, as those of offices are.
+// officeKey is a key that is not a word, as those of offices are.
 const officeKey = "sk-office-0aB1cD2eF3gH4iJ5kL6m"
 
 // tokens are secrets of others, one for each place that publish.sh puts one in:

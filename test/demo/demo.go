@@ -56,7 +56,7 @@ func (o Outcome) Passed() bool {
 }
 
 // Run runs the demo. An error means that it could not be run, or that company
-// did not complete its task; a failed check is no error.
+// did not complete its task; a failed check is not an error.
 func Run(ctx context.Context, o Options) (out Outcome, err error) {
 	began := time.Now()
 	if o.Brain == nil {
@@ -189,7 +189,7 @@ func replace(dir string) error {
 		return nil
 	}
 	if _, err := os.Stat(filepath.Join(dir, marker)); err != nil {
-		return fmt.Errorf("%s is there and is no demo's: choose another folder or remove it", dir)
+		return fmt.Errorf("%s exists and does not belong to a demo: choose another folder or remove it", dir)
 	}
 	if err := os.RemoveAll(dir); err != nil {
 		return err

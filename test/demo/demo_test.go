@@ -245,7 +245,7 @@ func TestMutatedRunFails(t *testing.T) {
 				return r, false
 			}
 			line := "\t_ = l.record(Movement{Hold, sku, qty, who})"
-			return edit(file, line, "\t// A journal that cannot be written is no reason to turn a customer away.\n"+line), true
+			return edit(file, line, "\t// A journal that cannot be written is not a reason to turn a customer away.\n"+line), true
 		}, check.Reviewed},
 		{"the test is mended instead of the work", func(x scripted.Exchange) (scripted.Reply, bool) {
 			r := director.Brain.Reply(x)

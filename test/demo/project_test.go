@@ -109,7 +109,7 @@ func TestOnlyDemosAreReplaced(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := replace(foreign); err == nil {
-		t.Error("a folder that is no demo's was cleared")
+		t.Error("a folder that is not a demo's was cleared")
 	}
 	next := filepath.Join(temp, "company-demo-1")
 	for i := range 6 {

@@ -140,7 +140,7 @@ func TestServeOverTCP(t *testing.T) {
 	if status, text := callAddress(t, "POST", at+"/api/v1/commands", token, raw); status != 403 {
 		t.Errorf("a raw submission: %d %s", status, text)
 	}
-	// The office asks the remote with its own logins: one that is gone is no place for paid work.
+	// The office asks the remote with its own logins: one that is gone is not a place for paid work.
 	origin := h.Git(h.Repo, "remote", "get-url", "origin")
 	h.Git(h.Repo, "remote", "set-url", "origin", origin+".gone")
 	if status, text := callAddress(

@@ -67,7 +67,7 @@ func TestPlanningBesideTheImage(t *testing.T) {
 
 // TestImageFailsWhilePlanning: an image that cannot be made while the manager plans ends
 // where one does that fails before: with the question. The plan stands; when a person has
-// mended what failed, the work goes on with it, or is planned anew on a new base.
+// mended what failed, the work goes on with it, or is replanned on a new base.
 func TestImageFailsWhilePlanning(t *testing.T) {
 	hosttest.Long(t, "one of many walks; make test has one of each kind")
 	t.Parallel()
@@ -99,7 +99,7 @@ func TestImageFailsWhilePlanning(t *testing.T) {
 		t.Errorf("%d calls of the manager", n)
 	}
 
-	// Mended by a commit: what was planned on another one is planned anew.
+	// Mended by a commit: what was planned on another one is replanned.
 	h.Config(tinyGates)
 	h.Write("NOTES", "mended\n")
 	h.Git(h.Repo, "add", "-A")

@@ -84,7 +84,7 @@ func TestBranchThatPeopleChange(t *testing.T) {
 		t.Errorf("pr show:\n%s", next)
 	}
 
-	h.Git(side, "commit", "-q", "--amend", "--allow-empty", "-m", "anew")
+	h.Git(side, "commit", "-q", "--amend", "--allow-empty", "-m", "again")
 	h.Git(side, "reset", "-q", "--hard", "origin/main")
 	h.Git(side, "push", "-q", "-f", "origin", branch)
 	shows("rewritten", h.Git(side, "rev-parse", "HEAD"), "was rewritten to", "lacks what was delivered as "+head[:7])

@@ -68,7 +68,7 @@ func checkHostileText(b *tab, base string) {
 	for path, text := range map[string]string{"r/t1-01.1": "<U+202E>", "review/t1": "<U+202E>",
 		"t/t1": "</script><script>", "prs?pr=t1": "</script><script>"} {
 		b.open(base + path)
-		// Folded parts are opened: hidden text is no part of innerText.
+		// Folded parts are opened: hidden text is not part of innerText.
 		b.until(fmt.Sprintf("(document.querySelectorAll('.markdown details').forEach((d) => (d.open = true)), true) && "+
 			"document.body.innerText.includes(%q) && document.body.innerText.includes('<img src=x onerror=pwned')", text))
 	}

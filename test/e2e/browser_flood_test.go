@@ -166,7 +166,7 @@ func checkFloods(browser context.Context, t *testing.T, link, base string) {
 }
 
 // checkTypedStays: what is typed on a page is there again after another page, after Escape, which
-// goes back, and after the page is loaded anew; the tab is on the form of a task, with words in it,
+// goes back, and after the page is loaded again; the tab is on the form of a task, with words in it,
 // and is there again at the end.
 func checkTypedStays(b *tab, base string) {
 	b.t.Helper()
@@ -195,5 +195,5 @@ func checkTypedStays(b *tab, base string) {
 	b.open(base + "review/t1")
 	b.until("document.querySelector('.finding.mine')?.innerText.includes('why this?')")
 	b.click("nav-submit")
-	kept("the form of a page that is loaded anew", byID("instruction"), "a long instruction")
+	kept("the form of a page that is loaded again", byID("instruction"), "a long instruction")
 }

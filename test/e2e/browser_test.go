@@ -70,7 +70,7 @@ func freshLink(h *testenv.House, l *line) string {
 
 // TestBrowser: in a real browser, the president opens the link of company serve, submits a
 // task, approves its plan, watches its worker, loses the connection and regains it, loads
-// the page anew, opens a second tab, cancels another task, and sees the pull request. Text
+// the page again, opens a second tab, cancels another task, and sees the pull request. Text
 // of strangers runs no script and makes no request; a page of another origin has no effect
 // (UI-2, T19).
 func TestBrowser(t *testing.T) {
@@ -116,7 +116,7 @@ func TestBrowser(t *testing.T) {
 	b.click("run-t1-01.1")
 	b.see("page-run", "t1-01.1")
 	b.see("entry-tool", "odd.txt")
-	b.do("load it anew", chromedp.Reload())
+	b.do("load it again", chromedp.Reload())
 	b.see("entry-tool", "odd.txt")
 	b.noErrors("at work")
 
@@ -220,7 +220,7 @@ func checkNarrow(b *tab, base string) {
 	b.until("document.querySelectorAll('.diff .pair').length > 0 && !document.querySelector('.diff .line > .no + .no')")
 	b.click("seen")
 	b.see("seen-count", "1 of 2 seen")
-	b.do("load it anew", chromedp.Reload())
+	b.do("load it again", chromedp.Reload())
 	b.see("seen-count", "1 of 2 seen")
 	b.until("document.querySelectorAll('.diff.split').length === 1") // the file that was seen is folded
 	b.click("seen")

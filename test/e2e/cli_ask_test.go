@@ -175,7 +175,7 @@ func TestPlanApproval(t *testing.T) {
 	checkDelivered(t, h, 1, 1, 1)
 }
 
-// TestQuiet: -q is no progress, for programs too; the result is on stdout. The
+// TestQuiet: -q is not progress, for programs too; the result is on stdout. The
 // instruction comes through a pipe.
 func TestQuiet(t *testing.T) {
 	hosttest.Long(t, "one of many walks; make test has one of each kind")

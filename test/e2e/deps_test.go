@@ -248,7 +248,7 @@ snapshots:
   is-number@7.0.0: {}
 `
 
-// With approvals.deps: ask the president's leave comes first. A company that is
+// With approvals.deps: ask the president's approval comes first. A company that is
 // killed while its worker waits for it goes on when it was given (STA-9).
 func TestPresidentLetsADependencyIn(t *testing.T) {
 	hosttest.Long(t, "TestWorkerAddsAGoModule adds a module, TestKill kills")

@@ -74,13 +74,13 @@ func readsForEver() func(scripted.Exchange) scripted.Reply {
 
 // splitters is a staff that has one ticket for two things. Its worker finds it too large, and the
 // manager splits it, after parts that code refuses. The second part has the wrong file, and is
-// planned anew.
+// replanned.
 func splitters(stops ...*stop) *staff {
 	both := ticket("Say both", "Add farewell.sh and night.sh.", "*.sh", "checks/**")
 	second := ticket("Say good night", "Add nite.sh, which prints good night.", "nite.sh", "checks/night.sh")
 	second["after"] = []string{"Add a farewell"}
 	overlapping := ticket("Say good night", "Add nite.sh, which prints good night.", "*.sh")
-	anew := ticket("Say good night in night.sh", "Add night.sh, which prints good night.", "night.sh", "checks/night.sh")
+	renamed := ticket("Say good night in night.sh", "Add night.sh, which prints good night.", "night.sh", "checks/night.sh")
 	split := func(second m) scripted.Reply {
 		return call(
 			"replan_ticket",
@@ -89,7 +89,7 @@ func splitters(stops ...*stop) *staff {
 	}
 	return &staff{
 		manager: replyByRun(submitPlan([]m{both}), replyInSteps(split(overlapping), split(second)),
-			replyInSteps(call("replan_ticket", m{"reason": "it is written night", "subtasks": []m{anew}}))),
+			replyInSteps(call("replan_ticket", m{"reason": "it is written night", "subtasks": []m{renamed}}))),
 		worker: replyByTicket(map[company.SubtaskID]func(scripted.Exchange) scripted.Reply{
 			"t1-01": replyByRun(escalateFor("too much for one"), saysGoodbye()),
 			"t1-02": replyByRun(escalateFor("the check wants night.sh"),
@@ -100,10 +100,10 @@ func splitters(stops ...*stop) *staff {
 	}
 }
 
-// TestStuckTicketIsPlannedAnew: a ticket that its worker finds too large is split, and one of its
-// parts, which is stuck too, is planned anew. Both parts are merged, one after the other, and
+// TestStuckTicketIsReplanned: a ticket that its worker finds too large is split, and one of its
+// parts, which is stuck too, is replanned. Both parts are merged, one after the other, and
 // people read of it (SUB-16). The same comes out where the company is killed around it (TST-2).
-func TestStuckTicketIsPlannedAnew(t *testing.T) {
+func TestStuckTicketIsReplanned(t *testing.T) {
 	hosttest.Long(t, "one of many walks; make test has one of each kind")
 	t.Parallel()
 	h := openTinyProject(t, splitters())
@@ -125,13 +125,13 @@ func TestStuckTicketIsPlannedAnew(t *testing.T) {
 		t, h, []string{"replanned by the manager: these are two things", "split from t1-01", "The farewell comes first."},
 		"show", "t1")
 	runAndExpect(t, h, []string{"split from t1-01", "replanned by the manager: it is written night"}, "show", "t1-02")
-	runAndExpect(t, h, []string{"Add night.sh, which prints good night. (split from t1-01) (planned anew: it is written " +
+	runAndExpect(t, h, []string{"Add night.sh, which prints good night. (split from t1-01) (replanned: it is written " +
 		"night)"}, "pr", "show", "1")
 	killAroundSplit(t, outcomeOf(h))
 }
 
 // killAroundSplit kills the company while the manager decides, once the split is decided, while
-// the second part is begun, and while it is planned anew.
+// the second part is begun, and while it is replanned.
 func killAroundSplit(t *testing.T, want outcome) {
 	t.Helper()
 	stops := []*stop{stopAt("t1-plan.2", 1), stopAt("t1-01.2", 0), stopAt("t1-02.1", 0), stopAt("t1-plan.3", 0)}

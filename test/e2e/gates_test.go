@@ -104,7 +104,7 @@ func TestRedBase(t *testing.T) {
 }
 
 // TestBaseThatDoesNotCompile: what does not build on the base excuses nothing.
-// A test that can only fail, added behind it, is no pass: the president sees
+// A test that can only fail, added behind it, is not a pass: the president sees
 // what cannot be told and decides; the pull request says so (GAT-3, GAT-6).
 func TestBaseThatDoesNotCompile(t *testing.T) {
 	hosttest.Long(t, "TestRedBase has a base that is red; test/attack hides a test behind one that does not compile")

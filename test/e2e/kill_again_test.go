@@ -67,9 +67,9 @@ func TestKillEverywhere(t *testing.T) {
 	changesNothing(t, h)
 }
 
-// TestQueueBeginsAnew kills the company while a worker holds a run and deletes
+// TestQueueBeginsAgain kills the company while a worker holds a run and deletes
 // the queue: it is made from the ledger again, and counts from the beginning.
-func TestQueueBeginsAnew(t *testing.T) {
+func TestQueueBeginsAgain(t *testing.T) {
 	t.Parallel()
 	h, p, hold := submitFarewell(t, "t1-01.1", 1)
 	p.Kill()

@@ -169,8 +169,8 @@ func outcomeOf(h *testenv.House) outcome {
 	return outcome{tree: h.Git(h.Origin, "rev-parse", integrationBranch(h, 1)+"^{tree}"), calls: h.Model.Calls().ByRun}
 }
 
-// walkUndisturbed submits an instruction and waits for its end. A run that had to begin anew, which
-// the caller's plan does not have, ends the test with the cause: it is no measure for other walks.
+// walkUndisturbed submits an instruction and waits for its end. A run that had to start again, which
+// the caller's plan does not have, ends the test with the cause: it is not a measure for other walks.
 func walkUndisturbed(t *testing.T, h *testenv.House, instruction string) outcome {
 	t.Helper()
 	p := h.Start("submit", instruction)
@@ -178,7 +178,7 @@ func walkUndisturbed(t *testing.T, h *testenv.House, instruction string) outcome
 	o := outcomeOf(h)
 	for run := range o.calls {
 		if !strings.HasSuffix(string(run), ".1") {
-			t.Fatalf("%s: a run began anew\n%s", run, p.Tell())
+			t.Fatalf("%s: a run started again\n%s", run, p.Tell())
 		}
 	}
 	return o

@@ -203,7 +203,7 @@ func (g *gateOf) shut() {
 
 // TestDockerGoesAway: the daemon is away for a moment, as when an update restarts it, while a worker
 // works or a reviewer judges. The run's failure says so, and so does the first try of another one,
-// which is no question to the president: when the daemon is back, the task goes on.
+// which is not a question to the president: when the daemon is back, the task goes on.
 func TestDockerGoesAway(t *testing.T) {
 	t.Parallel()
 	for _, run := range []company.RunID{"t1-01.1", "t1-01-review.1"} {

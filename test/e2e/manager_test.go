@@ -126,8 +126,8 @@ func TestPlanRefusedThrice(t *testing.T) {
 	mainUnmoved(t, h)
 }
 
-// TestPlanGarbage: what is no plan at all is met in the conversation: words
-// without a call, an unknown tool, arguments that are no JSON, an empty plan,
+// TestPlanGarbage: what is not a plan at all is met in the conversation: words
+// without a call, an unknown tool, arguments that are not JSON, an empty plan,
 // a wrong type; and a plan beyond the limits of the config (SUB-13). The manager can mend each.
 func TestPlanGarbage(t *testing.T) {
 	t.Parallel()

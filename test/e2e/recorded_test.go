@@ -24,7 +24,7 @@ import (
 
 var updateRecords = flag.Bool(
 	"update-records", false,
-	"have the tests that play a stored record converse with the scripted model, and store the records anew (make records)")
+	"have the tests that play a stored record converse with the scripted model, and store the records again (make records)")
 
 // playRecord replays a record file where no office, no config and no model is.
 func playRecord(t *testing.T, file string, more ...string) (r replay.Report, err string) {
@@ -57,12 +57,12 @@ func playStored(t *testing.T, name string, converse func(t *testing.T) *testenv.
 	}
 	r, said := playRecord(t, file, "--other-prompts")
 	if !r.Same {
-		t.Fatalf("the record does not hold any more. If that is meant, make it anew: make records\n%+v\n%s",
+		t.Fatalf("the record does not hold any more. If that is meant, make it again: make records\n%+v\n%s",
 			r.Divergence, said)
 	}
 	for _, w := range r.Warnings {
 		if w.What == replay.OtherPrompt || w.What == replay.OtherSettings {
-			t.Logf("the record is older than a prompt or a tool (%s, request %d); make records makes it anew", w.Run, w.Request)
+			t.Logf("the record is older than a prompt or a tool (%s, request %d); make records makes it again", w.Run, w.Request)
 			break
 		}
 	}
@@ -151,7 +151,7 @@ func TestAlteredRecord(t *testing.T) {
 		t.Fatalf("%+v\n%s", d, said)
 	}
 	if d.Message == 1 && strings.HasPrefix(d.Recorded, "system: ") {
-		t.Log("the record is older than the manager's prompt, which differs first; make records makes it anew")
+		t.Log("the record is older than the manager's prompt, which differs first; make records makes it again")
 	} else if d.Message != 2 || !strings.Contains(d.Recorded, "greet worse") ||
 		!strings.Contains(d.Replayed, "greet better") {
 		t.Errorf("%+v\n%s", d, said)

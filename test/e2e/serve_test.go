@@ -127,7 +127,7 @@ func TestServeGoesOn(t *testing.T) {
 			p.Event(patience, "task.completed", "")
 			checkDelivered(t, h, 1, 1, 1)
 			if n := h.Model.Calls().ByRun["t1-01.2"]; n != 0 {
-				t.Errorf("the run was begun anew: %d calls of t1-01.2", n)
+				t.Errorf("the run was started again: %d calls of t1-01.2", n)
 			}
 			endServing(t, p)
 		})
@@ -180,7 +180,7 @@ func TestPauseOneWorker(t *testing.T) {
 	}
 	endServing(t, p)
 	if n := h.Model.Calls().ByRun["t1-01.2"]; n != 0 {
-		t.Errorf("the paused run was begun anew: %d calls of t1-01.2", n)
+		t.Errorf("the paused run was started again: %d calls of t1-01.2", n)
 	}
 	checkDelivered(t, h, 1, 1, 2)
 }
@@ -254,7 +254,7 @@ func TestHireAndFire(t *testing.T) {
 	checkDelivered(t, h, 1, 1, 3)
 	for run, n := range h.Model.Calls().ByRun {
 		if strings.HasSuffix(string(run), ".2") && n > 0 {
-			t.Errorf("%s: a run was begun anew", run)
+			t.Errorf("%s: a run was started again", run)
 		}
 	}
 	endServing(t, p)

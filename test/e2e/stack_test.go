@@ -19,7 +19,7 @@ func addPart(name, more string) func(scripted.Exchange) scripted.Reply {
 }
 
 // queueParts brings three tickets of one wave into the merge queue, the second one last,
-// where each has the president's leave: the next company finds them there together.
+// where each has the president's approval: the next company finds them there together.
 func queueParts(t *testing.T, second func(scripted.Exchange) scripted.Reply) *testenv.House {
 	t.Helper()
 	plan := []m{}

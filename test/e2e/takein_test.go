@@ -75,7 +75,7 @@ func TestPushOfAPersonIsTakenIn(t *testing.T) {
 	if n := h.Model.Calls().ByRun["t2-02.1"]; n != 0 {
 		t.Errorf("a worker was asked %d times about commits that are done", n)
 	}
-	runAndExpect(t, h, []string{"## Commits of others", "took in 1 commit by Bo", theirs[:7]}, "pr", "show", "1")
+	runAndExpect(t, h, []string{"## Other people's commits", "took in 1 commit by Bo", theirs[:7]}, "pr", "show", "1")
 	runAndExpect(t, h, []string{"took in 1 commit by Bo"}, "show", "t2-02")
 	if page := h.MustRun(patience, "pr", "show", "1").Stdout; strings.Contains(page, "\x1b") {
 		t.Errorf("a name steers the terminal: %q", page)

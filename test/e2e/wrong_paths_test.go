@@ -33,7 +33,7 @@ func TestWrongPathsInOneReply(t *testing.T) {
 	for _, answer := range <-told {
 		if !strings.Contains(answer, "outside the workspace: give the path from its root") ||
 			strings.Contains(answer, "recorded") {
-			t.Errorf("a wrong path is no mistake: %s", answer)
+			t.Errorf("a wrong path is not a mistake: %s", answer)
 		}
 	}
 	if text := h.MustRun(patience, "pr", "show", "1").Stdout; strings.Contains(text, "access that agents were refused") ||

@@ -14,7 +14,7 @@ import (
 // A lotCase is one repository of a draw with what is needed to judge the company on it.
 type lotCase struct {
 	Listed   Listed
-	From     Checkout       `json:"-"` // fetched anew where the case was prepared elsewhere
+	From     Checkout       `json:"-"` // fetched again where the case was prepared elsewhere
 	Green    []theirCommand // of the maintainers, that are green outside on the base and with the good change
 	NotRun   []theirCommand // of the maintainers, that are not green there; Why says it
 	Good     []File

@@ -156,7 +156,7 @@ func readCase(dir string) (Case, error) {
 	}
 	var f caseFile
 	if err := yaml.Decode(text, &f, true); err != nil {
-		return Case{}, faultOf(dir, CaseFile, "it is no case").Because(err.Error()).
+		return Case{}, faultOf(dir, CaseFile, "it is not a case").Because(err.Error()).
 			Fix("its keys are name, instruction, base, run, must_pass, must_stay, test_time and work_time (docs/bench-work.md)")
 	}
 	c := Case{Name: f.Name, Instruction: strings.TrimSpace(f.Instruction), Dir: dir, Run: strings.TrimSpace(f.Run),
@@ -194,7 +194,7 @@ func readCase(dir string) (Case, error) {
 		}
 		took, err := time.ParseDuration(d.text)
 		if err != nil || took < time.Second || took > mostTime {
-			return bad(fmt.Sprintf("%s %q is no duration of 1s to 24h", d.key, safetext.EscapeLine(d.text, 40)),
+			return bad(fmt.Sprintf("%s %q is not a duration of 1s to 24h", d.key, safetext.EscapeLine(d.text, 40)),
 				"write 90s, 10m or 2h")
 		}
 		*d.into = took
@@ -244,7 +244,7 @@ func readBounded(path string, limit int64) ([]byte, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() || info.Size() > limit {
-		return nil, fmt.Errorf("%s is no file of at most %d bytes", filepath.Base(path), limit)
+		return nil, fmt.Errorf("%s is not a file of at most %d bytes", filepath.Base(path), limit)
 	}
 	return os.ReadFile(path)
 }

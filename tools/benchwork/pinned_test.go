@@ -14,7 +14,7 @@ import (
 	"company/test/testenv"
 )
 
-var updateTokens = flag.Bool("update-tokens", false, "pin the tokens of recorded conversations anew (make tokens)")
+var updateTokens = flag.Bool("update-tokens", false, "pin the tokens of recorded conversations again (make tokens)")
 
 // tokensFile has the input tokens of recorded conversations, by case and role.
 const tokensFile = "testdata/tokens.json"

@@ -234,7 +234,7 @@ function LinkBanner() {
       <div className="banner" role="alert" data-testid="denied">
         <strong>This page needs a fresh link</strong>
         <span>
-          its session has ended, or the company was started anew. <code>company open</code> prints one, on the machine where the company works. What is shown is <Age since={link.since} /> old.
+          its session has ended, or the company was restarted. <code>company open</code> prints one, on the machine where the company works. What is shown is <Age since={link.since} /> old.
         </span>
       </div>
     );

@@ -28,7 +28,7 @@ test("what was typed is there again until it is sent", () => {
   assert.deepEqual([...kept.values()], ["another"]);
 });
 
-test("a text that the browser does not store is kept until the page is loaded anew", () => {
+test("a text that the browser does not store is kept until the page is loaded again", () => {
   storeOf(3);
   keepDraft(draftOf.instruction(""), "a longer one");
   assert.equal(readDraft(draftOf.instruction("")), "a longer one");

@@ -25,7 +25,7 @@ test("a run that comes up, a run of a manager, and one that nothing is known of"
   assert.deepEqual(partsOf(undefined, begin, begin + 60), [{ kind: "work", from: begin, to: begin + 60 }]);
 });
 
-test("a run that was let go and is offered anew begins anew; what comes twice changes nothing", () => {
+test("a run that was let go and is offered again starts again; what comes twice changes nothing", () => {
   const m = new RunMoments();
   const first = [item(1, "run.offered", 0), item(2, "run.claimed", 1000), item(3, "budget.reserved", 2000)];
   for (const it of [...first, item(4, "run.released", 3000), item(5, "run.offered", 3000), item(6, "run.claimed", 5000)]) m.take(it);

@@ -12,7 +12,7 @@ test("a button that lies still can be pressed, one that has just come cannot", (
   assert.equal(isSettled(keepPlace(first, place({ x: 11, y: 101, pageX: 11, pageY: 501 }), 5000), 5000), true);
 });
 
-test("a button that late data moves, or that another one replaces, settles anew", () => {
+test("a button that late data moves, or that another one replaces, settles again", () => {
   const first = keepPlace(undefined, place(), 1000);
   for (const change of [
     { y: 140, pageY: 540 }, // a line came above it
@@ -36,11 +36,11 @@ test("a scroll is the reader's own, and what the browser makes up for did not mo
 
 test("a button that creeps settles no more than one that jumps", () => {
   let kept: Kept = keepPlace(undefined, place(), 0);
-  let anew = 0;
+  let settled = 0;
   for (let i = 1; i <= 20; i++) {
     const next = keepPlace(kept, place({ y: 100 + 2 * i, pageY: 500 + 2 * i }), i * 1000);
-    if (next.since === i * 1000) anew++;
+    if (next.since === i * 1000) settled++;
     kept = next;
   }
-  assert.equal(anew, 10);
+  assert.equal(settled, 10);
 });

@@ -139,7 +139,7 @@ test("a run that was taken up again has the time of its earlier holders; one tha
   assert.equal(heldSince({ ...run, ended: "2026-11-22T10:01:00Z", status: "success" }), null);
 });
 
-test("a failed decision is no failed plan, and an error may name logs", () => {
+test("a failed decision is not a failed plan, and an error may name logs", () => {
   const t = (status: string) => ({ status }) as TaskDetail;
   assert.equal(failureText(t("decomposing"), "plan", { attempt: 1 }), "plan failed 1 time");
   assert.equal(failureText(t("executing"), "plan", { attempt: 5, code: "E_MODEL_AWAY" }), "the manager could not be asked, tried 5 times");

@@ -250,7 +250,7 @@ func Anthropic() Wire {
 			{Name: "pieces behind the end", Options: Idle,
 				Serve: thenDrip(antEvents(append([]string{antStart}, append(hello, antEnd("end_turn"))...)...),
 					"data: "+antEnd("end_turn")+"\n\n", 10*time.Millisecond), Check: wantText("hello")},
-			{Name: "keep-alives are no tokens", Options: Short, Serve: thenHang(antEvents(antPing, antPing)),
+			{Name: "keep-alives are not tokens", Options: Short, Serve: thenHang(antEvents(antPing, antPing)),
 				Kind: adapters.TimedOut, Unanswered: true},
 		},
 	}

@@ -83,7 +83,7 @@ func openAICases() []Case {
 					t.Errorf("usage is not an estimate: %+v", response.Usage)
 				}
 			}},
-		{Name: "usage of zeros is no usage",
+		{Name: "usage of zeros is not usage",
 			Serve: serveEvents(helloChunk, stopChunk, `{"choices":[],"usage":{"prompt_tokens":0,"completion_tokens":-1}}`, done),
 			Check: func(t *testing.T, response adapters.Response) {
 				if !response.Usage.Estimated {
@@ -216,7 +216,7 @@ func openAICases() []Case {
 			Options: Patient, Kind: adapters.MalformedReply, Unanswered: true, Says: "larger"},
 
 		// Silence.
-		{Name: "keep-alives are no tokens", Options: Short, Serve: func(w http.ResponseWriter, r *http.Request) {
+		{Name: "keep-alives are not tokens", Options: Short, Serve: func(w http.ResponseWriter, r *http.Request) {
 			_, _ = io.WriteString(w, ": ping\n\n: ping\n\n")
 			_ = http.NewResponseController(w).Flush()
 			holdConnection(r)

@@ -16,7 +16,7 @@ import (
 func (ex *Exchange) ReadEvents(body io.Reader, read func(data []byte, whole bool) bool) error {
 	lines := bufio.NewReaderSize(body, 32<<10)
 	var name string // of the event whose data follows
-	var open []byte // data that is no JSON yet
+	var open []byte // data that is not JSON yet
 	looked := 0
 	for started := false; !ex.tooBig.Load(); {
 		line, err := ex.readLine(lines)

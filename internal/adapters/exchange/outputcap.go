@@ -70,7 +70,7 @@ func FindOutputCap(refusal string, requested int) int {
 	return requested / 2
 }
 
-// OutputCap is what a client has learnt of its model's output cap. The zero value is no cap.
+// OutputCap is what a client has learnt of its model's output cap. The zero value is not a cap.
 type OutputCap struct {
 	Tokens int // 0 if unknown
 	times  int

@@ -74,7 +74,7 @@ func TestFindOutputCap(t *testing.T) {
 	}
 }
 
-// A cap is lowered a few times at most, and a refusal of a request that did not know it is no reason to lower it again.
+// A cap is lowered a few times at most, and a refusal of a request that did not know it is not a reason to lower it again.
 func TestOutputCapIsLoweredAFewTimes(t *testing.T) {
 	var limit OutputCap
 	requested, again := 1<<20, 0

@@ -18,7 +18,7 @@ type Text struct {
 }
 
 // Add appends a piece, which is a JSON string. It reports false for another value, and appends nothing then. null
-// and a missing value are no text.
+// and a missing value are not text.
 func (t *Text) Add(piece json.RawMessage) bool {
 	piece = bytes.TrimSpace(piece)
 	if len(piece) == 0 || string(piece) == "null" {

@@ -95,7 +95,7 @@ func (c *Client) signRequest(ctx context.Context, method, path string) (string, 
 		token, err = auth.Sign(ctx, []byte(method+","+path+now))
 	}
 	if err != nil {
-		return "", nil, &adapters.Error{Kind: adapters.Auth, Message: c.cfg.BaseURL + " asks for a login, and there is none",
+		return "", nil, &adapters.Error{Kind: adapters.Auth, Message: c.cfg.BaseURL + " requires a login, and none is configured",
 			Err: err, Fix: "ollama signin, or name the variable of a key with api_key_env"}
 	}
 	header.Set("Authorization", token)

@@ -6,7 +6,7 @@ import (
 )
 
 // reply collects the pieces of a reply. They are read as raw JSON: the module would refuse a whole reply for an invalid
-// count, or for a call's arguments that are no object.
+// count, or for a call's arguments that are not an object.
 type reply struct {
 	text, thinking exchange.Text
 	calls          []adapters.ToolCall

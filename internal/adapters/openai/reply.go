@@ -28,7 +28,7 @@ type reply struct {
 	usage     exchange.Members
 	kept      kept // members of the message that this wire does not know
 	unread    exchange.Unread
-	broken    error // a piece is no JSON, so the reply has a hole
+	broken    error // a piece is not JSON, so the reply has a hole
 	done      bool  // the server's end mark came
 	looked    int   // bytes of arguments that were scanned for their end
 }

@@ -100,7 +100,7 @@ func TestShapesOfReplies(t *testing.T) {
 			strings.ReplaceAll(delta(`"content":"hello"`), ",", ",\ndata: "), stops, over}},
 		{name: "an event in lines that are JSON themselves", text: "hello", events: []string{
 			"{\ndata: \"choices\":\ndata: [\ndata: {\"index\":0,\"delta\":{\"content\":\"hello\"}}\ndata: ]\ndata: }", stops, over}},
-		{name: "a greeting that is no JSON", text: "hello", events: []string{"connected", delta(`"content":"hello"`), stops, over}},
+		{name: "a greeting that is not JSON", text: "hello", events: []string{"connected", delta(`"content":"hello"`), stops, over}},
 		{name: "an empty error in each piece", text: "hello", events: []string{
 			`{"error":{},` + delta(`"content":"hello"`)[1:], stops, over}},
 	} {

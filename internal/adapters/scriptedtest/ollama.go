@@ -93,7 +93,7 @@ func readOllama(body []byte) (scripted.Exchange, error) {
 		for _, ollamaCall := range message.ToolCalls {
 			var object map[string]any
 			if json.Unmarshal(ollamaCall.Function.Arguments, &object) != nil {
-				return scripted.Exchange{}, fmt.Errorf("messages[%d]: arguments are no object", i)
+				return scripted.Exchange{}, fmt.Errorf("messages[%d]: arguments are not an object", i)
 			}
 			out.ToolCalls = append(out.ToolCalls,
 				adapters.ToolCall{ID: ollamaCall.ID, Name: ollamaCall.Function.Name,

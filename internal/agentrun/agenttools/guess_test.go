@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// WRK-13: a claim of finished work that guesses is no claim. Code, quotations and other uses of these words are fine.
+// WRK-13: a claim of finished work that guesses is not a claim. Code, quotations and other uses of these words are fine.
 func TestFindGuess(t *testing.T) {
 	for claim, want := range map[string]string{
 		"It should work now.":                      "It should work",

@@ -61,7 +61,7 @@ func (f *toolFactory) checkUnchanged(status toolproto.GitStatusResult) string {
 	return ""
 }
 
-// Limits of a question to the president (SUB-14). A question is short enough to be read at a glance, and is no guess
+// Limits of a question to the president (SUB-14). A question is short enough to be read at a glance, and is not a guess
 // that asks for confirmation.
 const (
 	maxQuestionLines = 2

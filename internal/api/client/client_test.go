@@ -28,7 +28,7 @@ func TestOfficeThatWasNeverOpened(t *testing.T) {
 	}
 }
 
-// A holder that does not listen yet is no error: it opens the office, or ends.
+// A holder that does not listen yet is not an error: it opens the office, or ends.
 func TestDialWithoutSocket(t *testing.T) {
 	for _, held := range []*office.Holder{nil, {}, {Socket: t.TempDir() + "/gone"}} {
 		if o, err := client.Dial(t.Context(), held); o != nil || err != nil {

@@ -324,7 +324,7 @@ func blobsRemove(t *testing.T, s *store) {
 	remove(hash, again.Add(time.Hour), false)
 	remove("../../lock", again.Add(time.Hour), false)
 	if hash, _ := put(); string(s.mustBlob(t, hash)) != "x" {
-		t.Fatal("it cannot be put anew")
+		t.Fatal("it cannot be put again")
 	}
 
 	// A blob that is put after the time exists even if it is removed concurrently.

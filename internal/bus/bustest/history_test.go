@@ -34,7 +34,7 @@ func TestHistoriesThatCannotBe(t *testing.T) {
 		"an item": {itemModel,
 			inTurn(queueCall{op: "put", id: "i"}, queueReply{}, queueCall{"lease", "i", 2}, queueReply{},
 				queueCall{"ack", "i", 2}, queueReply{}), true},
-		"put anew": {itemModel,
+		"put again": {itemModel,
 			inTurn(queueCall{op: "put", id: "i"}, queueReply{}, queueCall{"lease", "i", 2}, queueReply{},
 				queueCall{"ack", "i", 2}, queueReply{}, queueCall{op: "put", id: "i"}, queueReply{},
 				queueCall{"lease", "i", 3}, queueReply{}, queueCall{"ack", "i", 2}, queueReply{lost: true}), true},

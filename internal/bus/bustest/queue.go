@@ -115,7 +115,7 @@ func queuePutTwice(t *testing.T, s *store) {
 	s.mustLease(t, "b")
 	s.requireNothing(t)
 	s.reopenStore(t)
-	s.mustPut(t, "b", "a") // a was settled and is put anew
+	s.mustPut(t, "b", "a") // a was settled and is put again
 	s.requireDepth(t, 2, 0)
 }
 

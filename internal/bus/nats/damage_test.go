@@ -160,7 +160,7 @@ func TestChangedBit(t *testing.T) {
 	}
 }
 
-// useQueue puts an item onto a queue that has begun anew, and takes it.
+// useQueue puts an item onto a new queue, and takes it.
 func useQueue(t *testing.T, b bus.Bus) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -206,7 +206,7 @@ func TestLargerDamage(t *testing.T) {
 	}
 }
 
-// A record that a kill left in the middle was never acknowledged, and is no damage.
+// A record that a kill left in the middle was never acknowledged, and is not damage.
 func TestTornRecord(t *testing.T) {
 	dir, want := killedStore(t)
 	saved := filepath.Join(t.TempDir(), "saved")

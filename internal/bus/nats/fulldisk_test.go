@@ -24,7 +24,7 @@ import (
 )
 
 // Where the disk is full for a moment, the server gives no answer to any append to that
-// stream until it is started anew, also when there is room again. Each append from there on
+// stream until it is restarted, also when there is room again. Each append from there on
 // says so at once, and after a start all that was acknowledged is there.
 func TestFullDiskForAMoment(t *testing.T) {
 	for _, subject := range []string{bus.Ledger, current} {
@@ -257,7 +257,7 @@ func (d *smallDisk) add(t *testing.T, subject string, size int) error {
 	return err
 }
 
-// checkWhole opens the bus anew: it has each record that was acknowledged, and takes more.
+// checkWhole opens the bus again: it has each record that was acknowledged, and takes more.
 func (d *smallDisk) checkWhole(t *testing.T) {
 	t.Helper()
 	d.open(t)

@@ -303,7 +303,7 @@ func TestMatchSpendsItsBudget(t *testing.T) {
 	}
 	all, none := mustParse(t, "**"), 0
 	if !all.Mentions(all, &none) {
-		t.Error("a question that cannot be decided is no mention")
+		t.Error("a question that cannot be decided is not a mention")
 	}
 	if none = 0; all.IsWithin([]Glob{all}, &none) {
 		t.Error("a question that cannot be decided is within")

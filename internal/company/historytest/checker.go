@@ -268,7 +268,7 @@ func (c *Checker) observeOffice(d company.Data, event company.Event) error {
 			if opened.Line == nil || observedTask == nil {
 				return fmt.Errorf("%s is answered with a line, and names none", d.ID)
 			}
-			c.prepareAnew(observedTask, event.Task)
+			c.repeatPreparation(observedTask, event.Task)
 		}
 	}
 	return nil

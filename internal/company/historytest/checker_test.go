@@ -110,7 +110,7 @@ func TestClaimsAreVoided(t *testing.T) {
 			t.Errorf("after a %s the claim of before is held: %v", name, err)
 		}
 		_, _, err = planning.watch()
-		requireBroken(t, err, "ends in nobody's hands")
+		requireBroken(t, err, "ends but is not held")
 	}
 }
 

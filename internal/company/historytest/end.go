@@ -23,7 +23,7 @@ func (c *Checker) observeEnd(t *observedTask, d company.Data, event company.Even
 		case !t.approved[" "+string(d.Head)] && !waived:
 			return errors.New("a pull request that nobody reviewed")
 		case t.settings.PR == company.Ask && !c.yes["pr "+string(event.Task)+" "+string(d.Head)]:
-			return errors.New("a pull request without the president's leave")
+			return errors.New("a pull request without the president's approval")
 		}
 		c.tasks[c.leadOf(event.Task)].branch = company.BranchChange{Kind: company.BranchAsDelivered, Delivered: d.Head,
 			Now: d.Head}

@@ -54,9 +54,9 @@ func TestPullRequests(t *testing.T) {
 		{"reviewed, or waived", waived, no, "a pull request that nobody reviewed"},
 		{"waived at this head", waived, func(s *story) { the[ApprovalOpened](s, 0).Key += "0" },
 			"a pull request that nobody reviewed"},
-		{"with leave", askPR, no, "a pull request without the president's leave"},
+		{"with leave", askPR, no, "a pull request without the president's approval"},
 		{"with leave for this head", askPR, func(s *story) { the[ApprovalOpened](s, 0).Key += "0" },
-			"a pull request without the president's leave"},
+			"a pull request without the president's approval"},
 		{"not from main", opened, pr(func(d *PROpened) { d.Branch = "main" }), "a pull request from main"},
 	})
 	// Of two verdicts on a red whole none is green.
@@ -209,8 +209,8 @@ func TestBranches(t *testing.T) {
 			holds + "100 commits by 100 people, 6 of them named"},
 		{"people with names", few, branch(func(b *BranchChange) { b.By = append(b.By, "b") }),
 			holds + "1 commits by 1 people, 2 of them named"},
-		{"short names", few, branch(func(b *BranchChange) { b.By[0] += "a" }), "is no plain name"},
-		{"plain names", few, branch(func(b *BranchChange) { b.By[0] = "a\x07" }), "is no plain name"},
+		{"short names", few, branch(func(b *BranchChange) { b.By[0] += "a" }), "is not a plain name"},
+		{"plain names", few, branch(func(b *BranchChange) { b.By[0] = "a\x07" }), "is not a plain name"},
 	})
 	requireKept(t, map[string]func() *story{
 		"back as it was": with(seen, func(s *story) {

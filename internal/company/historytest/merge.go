@@ -73,7 +73,7 @@ func (c *Checker) checkLeave(t *observedTask, sub company.SubtaskID, head compan
 		}
 	}
 	if t.settings.Merge == company.Ask && !c.yes["merge"+what] && !c.yes["protected"+what] {
-		return errors.New("a merge without the president's leave")
+		return errors.New("a merge without the president's approval")
 	}
 	return nil
 }

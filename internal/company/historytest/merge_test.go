@@ -50,7 +50,7 @@ func TestMerges(t *testing.T) {
 	})
 }
 
-// What needs the president's leave is not merged without it.
+// What needs the president's approval is not merged without it.
 func TestMergesWithLeave(t *testing.T) {
 	t.Parallel()
 	// changing has a ticket with these changes, and a question about its merge.
@@ -81,9 +81,9 @@ func TestMergesWithLeave(t *testing.T) {
 		{"protected at this head", changing(AskProtected, nothing, ci),
 			func(s *story) { the[ApprovalOpened](s, 0).Key = "protected t1-01 " + string(base) }, wrong},
 		{"tests", changing(AskProtected, keepTests, test), no, "the test a/a_test.go would change without the president"},
-		{"any merge", changing(AskMerge, func(s *Settings) { s.Merge = Ask }), no, "a merge without the president's leave"},
+		{"any merge", changing(AskMerge, func(s *Settings) { s.Merge = Ask }), no, "a merge without the president's approval"},
 		{"any merge that is protected", changing(AskProtected, func(s *Settings) { s.Merge = Ask }), no,
-			"a merge without the president's leave"},
+			"a merge without the president's approval"},
 	})
 	refused := func(set func(*Settings), changes ...Change) func() *story {
 		return with(changing(AskProtected, set, changes...),

@@ -64,7 +64,7 @@ func (c *Checker) observePlan(t *observedTask, d company.Data, event company.Eve
 // the subtasks that come after it.
 func (t *observedTask) observeReplan(replanned *company.SubtaskReplanned, event company.Event) error {
 	if t.merged[event.Subtask] != "" || len(replanned.Added) != len(replanned.Parts)-1 {
-		return fmt.Errorf("%s is merged, or planned anew without its parts", event.Subtask)
+		return fmt.Errorf("%s is merged, or replanned without its parts", event.Subtask)
 	}
 	if event.Subtask == t.alone {
 		t.alone = ""
@@ -194,7 +194,7 @@ func (t *observedTask) observePreparation(taskPrepared *company.TaskPrepared, ev
 }
 
 // mayGoAlone reports whether one worker may have the whole instruction: on request, or in auto mode if the president
-// does not read plans and the task is no follow-up. A dry run always needs a plan.
+// does not read plans and the task is not a follow-up. A dry run always needs a plan.
 func (t *observedTask) mayGoAlone() bool {
 	set := t.settings
 	return !t.dryRun && (set.Way == company.WayOne ||
@@ -233,9 +233,9 @@ func (t *observedTask) dropImage() {
 	t.prepared = &taskPrepared
 }
 
-// prepareAnew records that a new config line restarts the preparation: the image is rebuilt and the baseline taken
-// again. It has no effect once workers may begin.
-func (c *Checker) prepareAnew(t *observedTask, id company.TaskID) {
+// repeatPreparation records that a new config line restarts the preparation: the image is rebuilt and the baseline
+// taken again. It has no effect once workers may begin.
+func (c *Checker) repeatPreparation(t *observedTask, id company.TaskID) {
 	if t.prepared == nil {
 		return
 	}

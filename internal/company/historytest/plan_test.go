@@ -64,7 +64,7 @@ func TestBase(t *testing.T) {
 	})
 }
 
-// A plan, and a subtask that is planned anew, keep to the limits of the task's settings (SUB-13). A task without
+// A plan, and a subtask that is replanned, keep to the limits of the task's settings (SUB-13). A task without
 // settings of its own has none here.
 func TestPlanKeepsToItsLimits(t *testing.T) {
 	t.Parallel()
@@ -95,7 +95,7 @@ func TestPlanKeepsToItsLimits(t *testing.T) {
 				the[SubtaskReplanned](s, 0).Parts[0].Effort = EffortLarge
 			}, "the parts of t1-01: subtask 1 is of effort large"},
 	})
-	// The second ticket comes after the first, which is planned anew in two parts.
+	// The second ticket comes after the first, which is replanned in two parts.
 	ordered := func() *story {
 		s := split()
 		plan := &the[PlanAccepted](s, 0).Plan
@@ -114,7 +114,7 @@ func TestPlanKeepsToItsLimits(t *testing.T) {
 			the[SubtaskReplanned](s, 0).Parts[1].After = []string{"t1-09"}
 		}, "t1-02 comes after t1-09, which is in no wave up to its own"},
 	})
-	parts := "t1-01 is merged, or planned anew without its parts"
+	parts := "t1-01 is merged, or replanned without its parts"
 	checkBroken(t, []broken{
 		{"no parts", split, func(s *story) { the[SubtaskReplanned](s, 0).Parts = nil }, parts},
 		{"a part without an id", split, func(s *story) { the[SubtaskReplanned](s, 0).Added = nil }, parts},
@@ -157,7 +157,7 @@ func TestWorkComesAfterThePreparation(t *testing.T) {
 	})
 }
 
-// Before the baseline an image may get what its checks lack. It is then made anew.
+// Before the baseline an image may get what its checks lack. It is then made again.
 func TestNeeds(t *testing.T) {
 	t.Parallel()
 	redis := func(s *story) { s.task(&NeedsAdded{Needs: Needs{Services: []string{"redis"}}, Check: "test"}) }
@@ -168,14 +168,14 @@ func TestNeeds(t *testing.T) {
 		{"with a base", submitted, redis, none},
 		{"before the baseline", prepared, redis, none},
 		{"of something", added, func(s *story) { the[NeedsAdded](s, 0).Services = nil }, none},
-		{"the image is made anew", added, func(s *story) { drop[TaskPrepared](s, 1) }, "a baseline of t1 that is none"},
+		{"the image is made again", added, func(s *story) { drop[TaskPrepared](s, 1) }, "a baseline of t1 that is none"},
 		{"the image was there", added, func(s *story) { drop[NeedsAdded](s, 0) }, "t1 is prepared twice"},
 		{"workers wait for it", added, func(s *story) { drop[TaskPrepared](s, 1); drop[BaselineRecorded](s, 0) },
 			"t1-01.1 is offered before there is an image"},
 	})
 }
 
-// A line that the president has written has the image and the baseline made anew until work may be checked.
+// A line that the president has written has the image and the baseline made again until work may be checked.
 func TestWrittenLine(t *testing.T) {
 	t.Parallel()
 	write := func(s *story) {
@@ -207,7 +207,7 @@ func TestWrittenLine(t *testing.T) {
 		{"it is written", written, func(s *story) { the[ApprovalAnswered](s, 0).Option = OptApprove }, twice},
 		{"a line", written, func(s *story) { the[ApprovalOpened](s, 0).Line = nil }, nothing},
 		{"of a task", written, func(s *story) { lineOf[ApprovalAnswered](s, 0).task = "" }, nothing},
-		{"the image is made anew", written, func(s *story) { drop[TaskPrepared](s, 1) }, "a baseline of t1 that is none"},
+		{"the image is made again", written, func(s *story) { drop[TaskPrepared](s, 1) }, "a baseline of t1 that is none"},
 		{"before work may be checked", with(prepared, write), imageAgain, twice},
 		{"without gates that is allowed", noGate, allow, twice},
 		{"with none of them there", noneFound, allow, twice},
@@ -326,7 +326,7 @@ func moveBefore[A, B any](s *story) {
 	insert[B](s, 0, &story{[]line{l}})
 }
 
-// Two tickets of a wave write no file in common, but for what is made anew.
+// Two tickets of a wave write no file in common, but for what is made again.
 func TestDisjointWrites(t *testing.T) {
 	t.Parallel()
 	apart := with(pair)

@@ -56,13 +56,13 @@ func (c *Checker) observeRun(t *observedTask, data company.Data, event company.E
 		observedRun.fence = d.Fence
 	case *company.RunReleased:
 		if !observedRun.isHeld() {
-			return fmt.Errorf("%s is let go by nobody", event.Run)
+			return fmt.Errorf("%s is released but not held", event.Run)
 		}
 		observedRun.held = false
 	case *company.RunEnded:
 		if observedRun == nil || !observedRun.held && (observedRun.ended || !t.ended) {
 			// A run that the ended task left behind may be settled.
-			return fmt.Errorf("%s ends in nobody's hands", event.Run)
+			return fmt.Errorf("%s ends but is not held", event.Run)
 		}
 		if d.Heard < 0 || d.Heard > observedRun.words {
 			return fmt.Errorf("%s has read %d messages of %d", event.Run, d.Heard, observedRun.words)
@@ -95,7 +95,7 @@ func (c *Checker) observeRun(t *observedTask, data company.Data, event company.E
 		}
 	case *company.RunRolledBack:
 		if !observedRun.hasEnded() || roleOf(event.Run) != company.Worker {
-			return fmt.Errorf("%s is rolled back, and is no worker's whose work can be undone", event.Run)
+			return fmt.Errorf("%s is rolled back, and has no work that can be undone", event.Run)
 		}
 		if held := t.heldWorkerOf(event.Subtask); held != "" {
 			return fmt.Errorf("%s is rolled back while %s is held", event.Run, held)
@@ -145,7 +145,7 @@ func roleOf(id company.RunID) company.Role {
 	return role
 }
 
-// forgetHeads drops the work of the tickets from one on, which begin anew. What is merged stays, and so do commits of
+// forgetHeads drops the work of the tickets from one on, which start again. What is merged stays, and so do commits of
 // others that were taken in.
 func (t *observedTask) forgetHeads(task company.TaskID, from company.SubtaskID) {
 	for id := range t.heads {
@@ -177,7 +177,7 @@ func (c *Checker) observeDependency(t *observedTask, data company.Data, event co
 		}
 		if t.settings.Deps == company.Ask && !c.yes[company.DependencyKey(event.Task, name)] &&
 			!c.yes[company.DependencyKey(event.Task, d.Dependency)] {
-			return fmt.Errorf("%s is added without the president's leave", d.Dependency)
+			return fmt.Errorf("%s is added without the president's approval", d.Dependency)
 		}
 		//mutant:equal swap only the names are counted
 		if t.added[name] = true; len(t.added) > company.MaxDependencies {
@@ -204,7 +204,7 @@ func (r *observedRun) observeRefusedAccess(refused *company.AccessRefused, event
 		return fmt.Errorf("%s fills the ledger with refused accesses", event.Run)
 	case len(refused.What) > company.MaxRefusedText ||
 		strings.ContainsFunc(refused.What, func(c rune) bool { return !unicode.IsPrint(c) }):
-		return fmt.Errorf("what was refused is no plain line: %q", refused.What)
+		return fmt.Errorf("what was refused is not a plain line: %q", refused.What)
 	}
 	return nil
 }

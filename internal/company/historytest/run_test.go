@@ -45,24 +45,24 @@ func TestRunsHaveOneHolder(t *testing.T) {
 		{"with a fence", held, claim(func(d *RunClaimed) { d.Fence = 0 }), badClaim},
 		{"with an owner", held, claim(func(d *RunClaimed) { d.Worker = "" }), badClaim},
 		{"with a deadline", held, claim(func(d *RunClaimed) { d.Deadline = time.Time{} }), badClaim},
-		{"let go by its holder", released, func(s *story) { drop[RunClaimed](s, 1) }, "t1-01.1 is let go by nobody"},
+		{"let go by its holder", released, func(s *story) { drop[RunClaimed](s, 1) }, "t1-01.1 is released but not held"},
 		{"let go once", with(prepared, func(s *story) { s.claim("t1-plan.1").runOf("t1-plan.1", &RunReleased{}) }),
-			func(s *story) { s.runOf("t1-plan.1", &RunReleased{}) }, "t1-plan.1 is let go by nobody"},
+			func(s *story) { s.runOf("t1-plan.1", &RunReleased{}) }, "t1-plan.1 is released but not held"},
 		{"ended by its holder", prepared().planOnly,
 			func(s *story) {
 				insert[RunEnded](s, 0, (&story{}).runOf("t1-plan.1", &RunReleased{}))
-			}, "t1-plan.1 ends in nobody's hands"},
-		{"ended once", prepared().planOnly, func(s *story) { s.end("t1-plan.1") }, "t1-plan.1 ends in nobody's hands"},
+			}, "t1-plan.1 ends but is not held"},
+		{"ended once", prepared().planOnly, func(s *story) { s.end("t1-plan.1") }, "t1-plan.1 ends but is not held"},
 		{"ended after it was begun", prepared().planOnly, func(s *story) { s.end("t1-plan.2") },
-			"t1-plan.2 ends in nobody's hands"},
+			"t1-plan.2 ends but is not held"},
 	})
 	left := func() *story {
 		return prepared().claim("t1-plan.1").runOf("t1-plan.1", &RunReleased{}).task(&TaskCancelled{}).end("t1-plan.1")
 	}
 	checkBroken(t, []broken{
-		{"settled once", left, func(s *story) { s.end("t1-plan.1") }, "t1-plan.1 ends in nobody's hands"},
+		{"settled once", left, func(s *story) { s.end("t1-plan.1") }, "t1-plan.1 ends but is not held"},
 		{"settled after the end of its task alone", left, func(s *story) { drop[TaskCancelled](s, 0) },
-			"t1-plan.1 ends in nobody's hands"},
+			"t1-plan.1 ends but is not held"},
 	})
 }
 
@@ -73,11 +73,11 @@ func TestRollBacks(t *testing.T) {
 	undo := func(s *story, id RunID) *story { return s.runOf(id, &RunRolledBack{To: base}) }
 	undone := func() *story { return undo(planned().work(1), worker(1)) }
 	again := func() *story { return undone().offer(second).claim(second) }
-	notUndone := "t1-01.1 is rolled back, and is no worker's whose work can be undone"
+	notUndone := "t1-01.1 is rolled back, and has no work that can be undone"
 	checkBroken(t, []broken{
 		{"after its end", undone, func(s *story) { drop[RunEnded](s, 1) }, notUndone},
 		{"not of a reviewer", reviewed, func(s *story) { undo(s, "t1-01-review.1") },
-			"t1-01-review.1 is rolled back, and is no worker's"},
+			"t1-01-review.1 is rolled back, and has no work"},
 		{"not while another is held", again, func(s *story) { undo(s, worker(1)) },
 			"t1-01.1 is rolled back while t1-01.2 is held"},
 		{"one at a time", again, func(s *story) {
@@ -218,7 +218,7 @@ func TestDependencies(t *testing.T) {
 		}
 		return s
 	}
-	noLeave := "go d1@v1 is added without the president's leave"
+	noLeave := "go d1@v1 is added without the president's approval"
 	checkBroken(t, []broken{
 		{"looked up by a holder", added,
 			func(s *story) {
@@ -278,8 +278,8 @@ func TestRefusedAccesses(t *testing.T) {
 			`a refused access of kind "A", 1 times`},
 		{"so many kinds", kinds, func(s *story) { refuse(s, "other") }, "t1-01.1 fills the ledger with refused accesses"},
 		{"so often", events, func(s *story) { refuse(s, "path") }, "t1-01.1 fills the ledger with refused accesses"},
-		{"short", refused, change(func(d *AccessRefused) { d.What += "x" }), "what was refused is no plain line"},
-		{"plain", refused, change(func(d *AccessRefused) { d.What = "a\x1b[2J" }), "what was refused is no plain line"},
+		{"short", refused, change(func(d *AccessRefused) { d.What += "x" }), "what was refused is not a plain line"},
+		{"plain", refused, change(func(d *AccessRefused) { d.What = "a\x1b[2J" }), "what was refused is not a plain line"},
 	})
 	requireKept(t, map[string]func() *story{"a released run's": func() *story {
 		return refuse(refused().runOf(id, &RunReleased{}), "path")
@@ -306,7 +306,7 @@ func TestWorkerAsksBeforeItsFirstChange(t *testing.T) {
 		drop[ApprovalAnswered](s, 0)
 		drop[RunOffered](s, 1)
 		s.task(&TaskCancelled{Reason: "no"}).task(&TaskReopened{}).offer(second)
-	}), "it begins anew after a change": with(asked, func(s *story) {
+	}), "it starts again after a change": with(asked, func(s *story) {
 		s.claim(second).runOf(second, &RunEnded{Status: RunError, Human: true, Head: headOf(1)})
 		s.task(&TaskCancelled{Reason: "no"}).task(&TaskReopened{From: "t1-01"}).offer(third).claim(third).end(third)
 	})})

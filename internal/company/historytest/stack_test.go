@@ -121,7 +121,7 @@ func TestStacks(t *testing.T) {
 		}, "t1-02 is merged while it is paused"},
 		{"not paused any more", stack, func(s *story) { s.ticket(3, &SubtaskPaused{Paused: true}) },
 			"t1-03 is paused when it is being merged, or is"},
-		{"with leave", stack, settings(func(s *Settings) { s.Merge = Ask }), "a merge without the president's leave"},
+		{"with leave", stack, settings(func(s *Settings) { s.Merge = Ask }), "a merge without the president's approval"},
 		{"with leave for each", func() *story {
 			s := approvedTrio()
 			the[TaskSubmitted](s, 0).Settings.Protected = []string{"deploy/**"}
@@ -137,7 +137,7 @@ func TestStacks(t *testing.T) {
 			"a green stack is called red"},
 		{"red of approved heads", redStack, func(s *story) { the[StackRed](s, 0).Members[0].Head = oid("other") },
 			"a merge of a head that nobody approved"},
-		{"red is no leave to merge", redStack, func(s *story) {
+		{"red does not permit a merge", redStack, func(s *story) {
 			d := the[StackIntended](s, 0)
 			d.Members, d.Result = the[StackRed](s, 0).Members, the[StackRed](s, 0).Result
 		}, notGreen},

@@ -59,7 +59,7 @@ func checkDescription(id company.TaskID, branchChange company.BranchChange) erro
 	}
 	for _, name := range branchChange.By {
 		if len(name) > company.MaxBranchName || strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) {
-			return fmt.Errorf("%q is no plain name", name)
+			return fmt.Errorf("%q is not a plain name", name)
 		}
 	}
 	return nil

@@ -66,7 +66,7 @@ func (c *Checker) observeVerdict(t *observedTask, data company.Data, event compa
 	case *company.ConflictSummarized:
 		if r := t.runs[event.Run]; r == nil || !r.ended || roleOf(event.Run) != company.Reviewer ||
 			t.heads[event.Subtask] != d.Head {
-			return fmt.Errorf("%s summarises a conflict of another head, or is no reviewer's that ended", event.Run)
+			return fmt.Errorf("%s summarises a conflict of another head, or is not an ended review", event.Run)
 		}
 	case *company.ReviewCarried:
 		if d.Head == "" || d.Head != t.carried || !t.approved[string(event.Subtask)+" "+string(d.From)] ||

@@ -149,7 +149,7 @@ func clone(c GateCheck) GateCheck {
 	return c
 }
 
-// What cannot be read passes with the president's leave.
+// What cannot be read passes with the president's approval.
 func TestUnreadableChecks(t *testing.T) {
 	t.Parallel()
 	check := GateCheck{Name: "test", Command: "run test", ExitCode: 1, Excused: ComparedAsBefore}
@@ -166,7 +166,7 @@ func TestUnreadableChecks(t *testing.T) {
 }
 
 // GAT-7: where a test that shows the change is required, a ticket without one is not
-// reviewed but with the president's leave.
+// reviewed but with the president's approval.
 func TestUnshownTicketIsNotReviewed(t *testing.T) {
 	t.Parallel()
 	shown := func() *story {
@@ -243,7 +243,7 @@ func TestUntestedVerdicts(t *testing.T) {
 		return s
 	}
 	checkBroken(t, []broken{
-		{"it is no pass", untested, func(s *story) {
+		{"it is not a pass", untested, func(s *story) {
 			r := &the[GateFinished](s, 0).Result
 			r.Passed, r.Untested = true, false
 		}, "proves nothing"},

@@ -185,7 +185,7 @@ func appendNumber(out []byte, literal string) ([]byte, error) {
 		text = strings.NewReplacer("e+0", "e+", "e-0", "e-").Replace(strconv.FormatFloat(f, 'e', -1, 64))
 	}
 	if isInteger && literal != "-0" && text != literal {
-		return nil, fmt.Errorf("JSON number %.40s is no exact double: write it as a string", literal)
+		return nil, fmt.Errorf("JSON number %.40s is not an exact double: write it as a string", literal)
 	}
 	return append(out, text...), nil
 }

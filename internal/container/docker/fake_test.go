@@ -48,7 +48,7 @@ func newFakeDaemon(t *testing.T) (*fakeDaemon, *Runtime) {
 	return d, d.open(t)
 }
 
-// open connects anew, which reads the info again.
+// open connects again, which reads the info again.
 func (d *fakeDaemon) open(t *testing.T) *Runtime {
 	t.Helper()
 	r, err := Open(testContext(t), Options{})

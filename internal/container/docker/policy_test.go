@@ -340,7 +340,7 @@ func TestWorkspaceModes(t *testing.T) {
 	_, err := r.Start(testContext(t), spec)
 	requireCode(t, err, company.EDocker)
 
-	// A daemon that refuses both is no proof against the size option.
+	// A daemon that refuses both is not proof against the size option.
 	d.createFails = func(*dockercontainer.HostConfig) bool { return true }
 	r = d.open(t)
 	_, err = r.Start(testContext(t), newSpec("echo"))

@@ -115,7 +115,7 @@ var unseenDirs = []string{"/work", "/home/agent", "/tmp"}
 func (t *translation) noteUnseen(line int, what, dir string) {
 	for _, hidden := range unseenDirs {
 		if dir == hidden || strings.HasPrefix(dir, hidden+"/") {
-			t.addNote("%s:%d: %s lies in %s, which every container gets empty: use another folder",
+			t.addNote("%s:%d: %s is in %s, which is empty in every container: use another folder",
 				safetext.EscapeLine(t.Path, 100), line, what, hidden)
 		}
 	}

@@ -169,7 +169,7 @@ func (t *translation) placeFiles(
 			}
 		}
 		if path.Clean("/"+src) == "/" {
-			t.addNote("%s:%d: the whole repository is copied, so every commit has the image made anew: name what the steps need",
+			t.addNote("%s:%d: the whole repository is copied, so every commit rebuilds the image: name what the steps need",
 				safetext.EscapeLine(t.Path, 100), line)
 		}
 	}

@@ -197,7 +197,7 @@ func TestNotesOfADockerfile(t *testing.T) {
 		t.Fatal(err)
 	}
 	notes := strings.Join(r.Notes, "\n")
-	for _, w := range []string{"CMD, EXPOSE of Dockerfile", "Dockerfile:5: WORKDIR lies in /work",
+	for _, w := range []string{"CMD, EXPOSE of Dockerfile", "Dockerfile:5: WORKDIR is in /work",
 		"Dockerfile:6: the whole repository is copied"} {
 		if !strings.Contains(notes, w) {
 			t.Errorf("notes %q do not say %q", notes, w)

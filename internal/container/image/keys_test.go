@@ -14,7 +14,7 @@ import (
 )
 
 var updateKeys = flag.Bool("update-keys", false,
-	"write the keys of layers into testdata: every office makes these layers anew")
+	"write the keys of layers into testdata: every office makes these layers again")
 
 // everyLock is a project in which each ecosystem finds what it prepares.
 var everyLock = map[string]string{
@@ -63,7 +63,7 @@ var keyCases = []struct {
 
 // A layer that lies on a user's machine is found again: equal inputs keep their
 // key from one version of the program to the next. A change of the file below
-// testdata has every office make layers anew, and a line in the change log.
+// testdata has every office make layers again, and a line in the change log.
 func TestKeysStay(t *testing.T) {
 	t.Setenv("GIT_AUTHOR_DATE", "2026-01-01T00:00:00Z")
 	t.Setenv("GIT_COMMITTER_DATE", "2026-01-01T00:00:00Z")

@@ -85,7 +85,7 @@ func TestLinkDepsScript(t *testing.T) {
 		}
 	}
 	if info, err := os.Lstat(filepath.Join(p.dir, "node_modules")); err != nil || !info.IsDir() {
-		t.Errorf("node_modules is no directory of the tree's own: %v", err)
+		t.Errorf("node_modules is not a directory of the tree's own: %v", err)
 	}
 	writeTo(t, filepath.Join(p.dir, "node_modules/.vite/cache"), "written by a tool")
 	writeTo(t, filepath.Join(p.dir, "__pycache__/m.pyc"), "x")

@@ -182,7 +182,7 @@ func TestNPMNotes(t *testing.T) {
 	}{
 		"nothing to install": {map[string]string{"package.json": `{"name":"x"}`}, false, ""},
 		"no lock": {map[string]string{"package.json": asks}, false,
-			"package.json has no lock file: each task resolves it anew (make one with `npm install --package-lock-only`)"},
+			"package.json has no lock file: each task resolves it again (make one with `npm install --package-lock-only`)"},
 		"bun": {map[string]string{"package.json": asks, "bun.lock": "#"}, false,
 			"package.json is locked by bun, which is not supported"},
 		"two locks": {map[string]string{"package.json": asks, "package-lock.json": locked, "pnpm-lock.yaml": ""},

@@ -74,7 +74,7 @@ func TestPipLeavesOut(t *testing.T) {
 	}
 }
 
-// A file that is not the one that was locked is no package to do without: somebody
+// A file that is not the one that was locked is not a package to do without: somebody
 // has changed it.
 func TestPipRefusesAnotherFile(t *testing.T) {
 	hosttest.Long(t, "one of many kinds of images")

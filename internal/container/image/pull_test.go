@@ -168,7 +168,7 @@ func TestPulledBase(t *testing.T) {
 	_, err = be.Ensure(newContext(t), Request{Base: unknown})
 	requireCode(t, err, company.EImage, "cannot pull the image")
 
-	// An image without git is no base.
+	// An image without git is not a base.
 	none := r.push(t, nil, []tar.Header{regularHeader("bin/sh", 0o755)})
 	be.dropAtEnd(t, Request{Base: none}, newPulledBase(none))
 	t.Cleanup(func() { _, _ = be.unguarded.ImageRemove(context.Background(), none, imageRemove) })

@@ -290,7 +290,7 @@ var wantsNetwork = []string{
 }
 
 // saysUnreachable reports whether a program's output has a line about an outside host that it could not
-// resolve or reach. Our own mirror is no outside host.
+// resolve or reach. Our own mirror is not an outside host.
 func saysUnreachable(text string) bool {
 	mirror := strings.TrimPrefix(MirrorURL, "http://")
 	for line := range strings.Lines(text) {

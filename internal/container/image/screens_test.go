@@ -214,7 +214,7 @@ func TestRegistryFailureScreens(t *testing.T) {
 		{name: "the lock file does not fit its manifest", change: replace("package.json", `"two":"1.0.0"`, `"two":"2.0.0"`)},
 		{name: "the lock file lacks an optional package",
 			change: replace("package-lock.json", `"integrity"`, `"optionalDependencies":{"three":"1.0.0"},"integrity"`)},
-		{name: "the lock file is no JSON", change: replace("package-lock.json", `{`, "<<<<<<< ours\n{"), again: true},
+		{name: "the lock file is not JSON", change: replace("package-lock.json", `{`, "<<<<<<< ours\n{"), again: true},
 		{name: "the registry is away", away: true},
 		{name: "the registry has all but one", spoil: answer("/two-1.0.0.tgz", status(http.StatusNotFound))},
 		{name: "the registry fails for one of many", spoil: answer("/two-1.0.0.tgz", status(http.StatusInternalServerError))},

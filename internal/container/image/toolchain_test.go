@@ -120,7 +120,7 @@ func (be *testBuilder) hostTree(t *testing.T, name string) hostTree {
 			return tree
 		}
 	}
-	t.Fatalf("%s is no toolchain", name)
+	t.Fatalf("%s is not a toolchain", name)
 	return hostTree{}
 }
 

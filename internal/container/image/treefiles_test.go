@@ -20,7 +20,7 @@ import (
 )
 
 // The image of a branch that changed lock files: its own dependencies, on the
-// layers and with the history of the base (prepared anew from it).
+// layers and with the history of the base (prepared again from it).
 func TestLocksOfABranch(t *testing.T) {
 	be := newTestBuilder(t)
 	up := upstreams()

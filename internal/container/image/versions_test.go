@@ -132,7 +132,7 @@ func TestFetchedGoThroughTheMirror(t *testing.T) {
 	for _, file := range []string{"bin/go", "pkg/tool/linux_" + arch + "/compile"} {
 		info, err := os.Stat(filepath.Join(tree.dir, file))
 		if err != nil || info.Mode()&0o111 == 0 {
-			t.Errorf("%s is no program: %v", file, err)
+			t.Errorf("%s is not a program: %v", file, err)
 		}
 	}
 	if _, err := os.Stat(filepath.Join(tree.dir, "src/go.mod")); err != nil {

@@ -156,7 +156,7 @@ func (s server) makeDataLayer(account Account) ecosystem.Install {
 		s.program + " in the image'; exit 127; }\n" + s.prepare(account)
 	to := path.Join(dataPath, s.name, "data")
 	return ecosystem.Install{
-		Layer: s.name, Why: s.title + "'s data, made anew", What: s.title, Inputs: []string{script},
+		Layer: s.name, Why: s.title + "'s data, freshly created", What: s.title, Inputs: []string{script},
 		// The toolbox treats a command with the name of a server as a running service.
 		Stage: []ecosystem.StagedFile{{Path: "prepare", Text: []byte(script)}},
 		Steps: []ecosystem.Step{{

@@ -74,7 +74,7 @@ func TestExampleTexts(t *testing.T) {
 	after := PROptions{Pushed: true, EarlierTasks: []*company.Task{oneSubtask()}}
 	var b strings.Builder
 	b.WriteString("# Texts of pull requests\n\nSix texts as the product writes them, of tasks that are made up after " +
-		"real ones: the open part as it stands, and what each folds below it. They are written anew by `go test " +
+		"real ones: the open part as it stands, and what each folds below it. They are rewritten by `go test " +
 		"./internal/delivery/prbody -golden`.\n")
 	for _, c := range []struct {
 		name string
@@ -107,6 +107,6 @@ func TestExampleTexts(t *testing.T) {
 		t.Fatal(err)
 	}
 	if b.String() != string(want) {
-		t.Errorf("%s is another one now; write it anew with -golden", exampleTexts)
+		t.Errorf("%s is another one now; rewrite it with -golden", exampleTexts)
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"company/internal/company"
 )
 
-var writeGolden = flag.Bool("golden", false, "write the texts of testdata anew")
+var writeGolden = flag.Bool("golden", false, "write the texts of testdata again")
 
 // goldenCases are the pull requests whose text is kept in testdata, with what their forge
 // makes different in them.
@@ -58,7 +58,7 @@ func TestGoldenTexts(t *testing.T) {
 				t.Fatal(err)
 			}
 			if got != string(want) {
-				t.Errorf("%s is another one now; read it, and write it anew with -golden:\n%s", file, got)
+				t.Errorf("%s is another one now; read it, and rewrite it with -golden:\n%s", file, got)
 			}
 			checkBounds(t, got)
 			checkWords(t, c.task, got)

@@ -39,7 +39,7 @@ func prReplanned(subtask *company.Subtask) string {
 		out = " (split from " + string(subtask.SplitFrom) + ")"
 	}
 	if subtask.Replanned != "" {
-		out += " (planned anew: " + escapeWithin(subtask.Replanned, 200) + ")"
+		out += " (replanned: " + escapeWithin(subtask.Replanned, 200) + ")"
 	}
 	return out
 }

@@ -106,7 +106,7 @@ func TestPRBodySingleReview(t *testing.T) {
 	}
 }
 
-// Files that were made anew are named, of merges that were done alone.
+// Files that were made again are named, of merges that were done alone.
 func TestPRBodyRemadeLocks(t *testing.T) {
 	gate := &company.GateFinished{Remade: []company.RemadeFile{{Path: "a|b.lock", Command: "cargo update --workspace"}}}
 	task := &company.Task{Subtasks: []*company.Subtask{{ID: "t1-01", Merged: "1", Gate: gate}, {ID: "t1-02", Gate: gate}}}
@@ -588,7 +588,7 @@ func TestListsKeepTheirForm(t *testing.T) {
 	}
 }
 
-// A fenced block, indented code or a table is no sentence: the text before it stands above the fold, and all of it
+// A fenced block, indented code or a table is not a sentence: the text before it stands above the fold, and all of it
 // below, as it was written.
 func TestCodeStandsBelowTheFold(t *testing.T) {
 	const rest = " (The rest stands under \"What changed\", below.)"

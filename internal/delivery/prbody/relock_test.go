@@ -16,7 +16,7 @@ func TestKeptFileIsNamed(t *testing.T) {
 		{Path: "go.sum", Command: "go mod tidy"}}}
 	const words = "change to it is left out"
 	if text := PRBody(task, PROptions{}); !strings.Contains(text, "`go.sum`") || strings.Contains(text, words) {
-		t.Errorf("made anew:\n%s", text)
+		t.Errorf("made again:\n%s", text)
 	}
 	task.Subtasks[0].Gate.Remade = append(task.Subtasks[0].Gate.Remade,
 		company.RemadeFile{Path: "VERSION", Command: company.KeptByRule})

@@ -16,6 +16,7 @@ func prTakenIn(task *company.Task, prOptions PROptions) string {
 	if len(rows) == 0 {
 		return ""
 	}
-	return "## Commits of others\n\n" + markdownTable(prOptions, []string{"ticket", "what happened", "commits"}, rows) +
+	table := markdownTable(prOptions, []string{"ticket", "what happened", "commits"}, rows)
+	return "## Other people's commits\n\n" + table +
 		"\n\nThey went through the gates, the review and the merge queue as a ticket of their own.\n"
 }

@@ -20,7 +20,7 @@ func TestCommitsOfOthersAreNamed(t *testing.T) {
 		&company.Subtask{ID: "t12-02", Merged: task.Head, TakenIn: taken},
 		&company.Subtask{ID: "t12-03", TakenIn: taken})
 	text := PRBody(task, PROptions{})
-	for _, want := range []string{"## Commits of others", "| t12-02 | took in 2 commits by ",
+	for _, want := range []string{"## Other people's commits", "| t12-02 | took in 2 commits by ",
 		" and 1 more that were pushed to the branch meanwhile", "`ccccccc..ddddddd`"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)

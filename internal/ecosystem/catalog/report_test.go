@@ -89,7 +89,7 @@ func TestFailuresWithoutTheirLines(t *testing.T) {
 	}
 }
 
-// What does not fit the exit code, or is no report, says nothing.
+// What does not fit the exit code, or is not a report, says nothing.
 func TestUnparsableReports(t *testing.T) {
 	deep := strings.Repeat("<a>", 5000)
 	for _, c := range []struct {
@@ -169,7 +169,7 @@ func TestUnfinishedTestsAreNamed(t *testing.T) {
 }
 
 // What runners print for people names its failures too: a project's own
-// command is no reason to read none of them.
+// command is not a reason to read none of them.
 func TestPlainReports(t *testing.T) {
 	for _, c := range []struct {
 		name, text    string

@@ -77,7 +77,7 @@ func projectFolders(tree *ecosystem.Tree, found []ecosystem.Component, manifests
 			}
 		}
 		if taken && !ours {
-			tree.AddNote("%s lies in a project of another kind and is no check of its own (gates.test names a command)",
+			tree.AddNote("%s is part of a project of another kind and is not checked separately (gates.test names a command)",
 				path.Join(ecosystem.PrintablePath(dir), manifests[0]))
 		}
 		if taken {

@@ -67,7 +67,7 @@ func TestDetect(t *testing.T) {
 			[]string{"autotools||&& sh ./configure && make -j 2 && make -k check"}, []string{"used as they are"}},
 		"a script of its own": {map[string]string{"configure": "#!/bin/sh\n",
 			"Makefile.in": "all: x\ntest: all\n\t./t\n"}, []string{"autotools||make test"}, nil},
-		"a script that is no build": {map[string]string{"configure": "#!/bin/sh\n"}, nil, nil},
+		"a script that is not a build": {map[string]string{"configure": "#!/bin/sh\n"}, nil, nil},
 		"a program that is called test": {map[string]string{"meson.build": "project('x', 'c')\nlatest('a')\n"},
 			[]string{"meson||meson compile"}, []string{"has no tests"}},
 		"GoogleTest": {map[string]string{
@@ -290,7 +290,7 @@ func TestExplainOutput(t *testing.T) {
 		}
 	}
 	if (CMake{}).CannotStart("go test ./...", 1, "configure: error: x\n") {
-		t.Error("go test is no configuration")
+		t.Error("go test is not a configuration")
 	}
 }
 

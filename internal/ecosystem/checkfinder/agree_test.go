@@ -69,7 +69,7 @@ func TestAgreement(t *testing.T) {
 			"package.json": scripts, ".gitlab-ci.yml": "t:\n  script:\n    - |\n      " + c.theirs + "\n",
 		}), gatesOf("", c.gate))
 		if len(f.Commands) == 0 || f.Commands[0].Command != c.theirs && len(f.OfKind(Lint)) == 0 {
-			t.Errorf("%s: it is no check", c.theirs)
+			t.Errorf("%s: it is not a check", c.theirs)
 			continue
 		}
 		for _, cmd := range f.Commands {
@@ -80,7 +80,7 @@ func TestAgreement(t *testing.T) {
 	}
 }
 
-// What brings browsers or shows a report is no check, though the program is one that tests.
+// What brings browsers or shows a report is not a check, though the program is one that tests.
 func TestBrowsersAreFetchedByNoCheck(t *testing.T) {
 	f := Find(ecosystemtest.Tree(map[string]string{
 		".gitlab-ci.yml": "t:\n  script:\n    - npx playwright install --with-deps\n    - npx playwright install-deps\n    " +
@@ -92,7 +92,7 @@ func TestBrowsersAreFetchedByNoCheck(t *testing.T) {
 	}
 }
 
-// What waits for changes is no check, and neither is what is run for a debugger.
+// What waits for changes is not a check, and neither is what is run for a debugger.
 func TestWatchersAreNoChecks(t *testing.T) {
 	f := Find(ecosystemtest.Tree(map[string]string{
 		"package.json": `{"scripts": {"test:watch": "jest --watch", "test:debug": "vitest --inspect --no-file-parallelism", "test:wait": "node --inspect-brk=9229 node_modules/.bin/jest --runInBand", "check:watch": "svelte-check --watch", "test": "jest"}}`,

@@ -97,7 +97,7 @@ test = nox -s tests (noxfile.py:4)
 test / python3 -m unittest (CONTRIBUTING.rst:6)
 lint = tox -e lint (.github/workflows/tests.yaml:6, tox.ini:9)
 `},
-		"scripts of the tree, and what is no check": {map[string]string{
+		"scripts of the tree, and what is not a check": {map[string]string{
 			".github/workflows/a.yml": "jobs:\n  a:\n    steps:\n    - run: |\n        if [ -f x ]; then\n          test -f " +
 				"y\n        fi\n        for d in a b; do (cd $d && ./run-tests.sh); done\n        ./scripts/test.sh --fast\n     " +
 				"   bash scripts/lint.sh\n        docker run test\n        echo 'go test ./...'\n        cat <<E\n        " +

@@ -84,7 +84,7 @@ func TestChecksByTheirVariables(t *testing.T) {
 	}
 }
 
-// A check in a folder that is not known, or not of the tree, is no gate's; one in a folder of the matrix is
+// A check in a folder that is not known, or not of the tree, is not a gate's; one in a folder of the matrix is
 // looked for in each.
 func TestChecksInFoldersOfTheCI(t *testing.T) {
 	f := findInCI(`      - {run: go test ./..., working-directory: '${{ matrix.dir }}'}

@@ -134,7 +134,7 @@ test / ./ci.sh
 `)
 }
 
-// What ends well whatever it finds, and what the script goes on after, is no check.
+// What ends well whatever it finds, and what the script goes on after, is not a check.
 func TestWhatNeverFails(t *testing.T) {
 	t.Parallel()
 	compareChecks(t, checksOf(map[string]string{".github/workflows/a.yml": workflow(

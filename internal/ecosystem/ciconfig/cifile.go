@@ -110,7 +110,7 @@ const (
 )
 
 // errScripts is the problem of a definition whose scripts exceed the limit.
-const errScripts = "the scripts of all jobs, with those that they use, are more than is read (1 MiB)"
+const errScripts = "the scripts of all jobs and the files that they use exceed the limit of 1 MiB"
 
 // workflowDirs lists the folders of workflows on GitHub and on forges that read the same files.
 var workflowDirs = []string{".github/workflows", ".gitea/workflows", ".forgejo/workflows"}

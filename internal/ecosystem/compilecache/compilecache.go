@@ -51,7 +51,7 @@ func CompileBase(
 	const failure, fix = "the base tree does not fit into the build container", "look whether the disk is full"
 	kept := "; what did compile is kept"
 	tooLarge := func(int) string {
-		return "the base commit does not fit into the build container; checks compile it anew"
+		return "the base commit does not fit into the build container; each check compiles it"
 	}
 	out := sources.Places().Build + "/ccache"
 	env := map[string]string{"CCACHE_DIR": ownCache, "CCACHE_REMOTE_STORAGE": "file:" + out, "CI": "1"}

@@ -344,7 +344,7 @@ func (s *Store) lookupEntry(k string) *cacheEntry {
 		return nil
 	}
 	if !s.isWhole(k, o) {
-		s.log.Warn("a file of the cache of registries has other bytes than it had, and is asked for anew", "file", o.path,
+		s.log.Warn("a file of the cache of registries has other bytes than it had, and is fetched again", "file", o.path,
 			"url", o.meta.URL)
 		return nil
 	}

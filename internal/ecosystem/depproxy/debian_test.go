@@ -197,7 +197,7 @@ func TestDebianNotForWorkers(t *testing.T) {
 	}
 }
 
-// Lists are looked at anew and served stale when the archive is away; packages
+// Lists are looked at again and served stale when the archive is away; packages
 // and what is named by its digest are asked for once; a page in the place of a
 // package, or of an index, is not kept.
 func TestDebianCache(t *testing.T) {

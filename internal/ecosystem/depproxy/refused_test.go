@@ -75,8 +75,8 @@ func TestVersionsInAnotherSpelling(t *testing.T) {
 	}
 }
 
-// TestDamagedFilesAreAskedForAnew: a cached file that the disk has changed is not served.
-func TestDamagedFilesAreAskedForAnew(t *testing.T) {
+// TestDamagedFilesAreAskedForAgain: a cached file that the disk has changed is not served.
+func TestDamagedFilesAreAskedForAgain(t *testing.T) {
 	r := npmRegistry(t)
 	s := newStore(t, upstreamsAt(NPM, r.URL))
 	p := NewPolicy()

@@ -345,7 +345,7 @@ func TestCutOffDownloads(t *testing.T) {
 	}
 }
 
-// Lists are asked for anew, cheaply where the registry has ETags, and are
+// Lists are asked for again, cheaply where the registry has ETags, and are
 // served as they were while the registry is away. What is gone is gone.
 func TestListsAreRevalidated(t *testing.T) {
 	version, state := "1", "up"
@@ -577,6 +577,6 @@ func TestPrune(t *testing.T) {
 	}
 	if o, err := getNPM(t.Context(), s, ecosystem.Fetch{URL: r.URL + "/1", Immutable: true, Limit: 2000}); err != nil ||
 		o.cached {
-		t.Errorf("what was pruned is had anew: %+v %v", o, err)
+		t.Errorf("what was pruned is had again: %+v %v", o, err)
 	}
 }

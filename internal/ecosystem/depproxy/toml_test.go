@@ -7,7 +7,7 @@ import (
 )
 
 // A lock file is anybody's text, and is read on the host. The parser's own
-// stack is no bound: its overflow ends the process, with every task in it.
+// stack is not a bound: its overflow ends the process, with every task in it.
 func TestTOMLDepthLimit(t *testing.T) {
 	deep := strings.Repeat("[", 7<<20)
 	for name, text := range map[string]string{

@@ -298,7 +298,7 @@ func TestLockFilesThatCannotBeJudged(t *testing.T) {
 		"pnpm, a resolution on lines": {"pnpm-lock.yaml",
 			inPnpm(" {integrity: sha512-x}", "\n      integrity: sha512-x"), false},
 		"pnpm, a mark of a conflict": {"pnpm-lock.yaml", "# <<<<<<< a\n" + pnpm, true},
-		"pnpm, white space that is no blank": {"pnpm-lock.yaml",
+		"pnpm, white space that is not a blank": {"pnpm-lock.yaml",
 			inPnpm("lockfileVersion", "lock\u00a0fileVersion"), true},
 		"berry, a blank behind a version": {"yarn.lock",
 			strings.ReplaceAll(inBerry("version: 1.0.0\n", "version: 6.6.6 \n"), "a@npm:1.0.0", "a@npm:6.6.6"), true},

@@ -99,7 +99,7 @@ func TestBadAnswersAreNotKept(t *testing.T) {
 	}
 }
 
-// A file that came into the cache as a package is no small text: its size counts for each
+// A file that came into the cache as a package is not a small text: its size counts for each
 // order.
 func TestCachedFilesHaveALimit(t *testing.T) {
 	r := newFakeRegistry(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(make([]byte, 2000)) })

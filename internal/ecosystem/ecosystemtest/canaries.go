@@ -72,7 +72,7 @@ func exercisePlanter(t *testing.T, planter ecosystem.Planter, fixture Fixture) {
 			}
 			if e, ok := planter.(ecosystem.FolderTester); ok {
 				if !e.IsTestFile(name) || !strings.Contains(e.FolderCommand(gate.Canary, []string{"./it's"}), `'./it'\''s'`) {
-					t.Errorf("%s is no test file, or its folder cannot be run", name)
+					t.Errorf("%s is not a test file, or its folder cannot be run", name)
 				}
 			}
 		}

@@ -39,7 +39,7 @@ type Fixture struct {
 func Exercise(t *testing.T, e ecosystem.Ecosystem, fixture Fixture) {
 	t.Helper()
 	if name := e.Name(); name == "" || strings.Trim(name, "abcdefghijklmnopqrstuvwxyz") != "" {
-		t.Errorf("%q is no name of a toolchain", e.Name())
+		t.Errorf("%q is not a name of a toolchain", e.Name())
 	}
 	if m, ok := e.(ecosystem.Manifester); ok && fixture.Files[m.Manifest()] == "" {
 		t.Errorf("the fixture has no %s", m.Manifest())
@@ -204,7 +204,7 @@ func exerciseDependency(t *testing.T, e ecosystem.Ecosystem, dependency company.
 	if c, ok := e.(ecosystem.Client); ok {
 		registry := c.Registry()
 		if dependency.Ecosystem != registry.Name || registry.CheckName(dependency.Name, dependency.Version) != nil {
-			t.Errorf("%s is no package of %s: %v", dependency, registry.Name,
+			t.Errorf("%s is not a package of %s: %v", dependency, registry.Name,
 				registry.CheckName(dependency.Name, dependency.Version))
 		}
 		for _, name := range []string{"", " ", "../x", "a b", "a\nb", "a;b", "-r", "https://x/y", "a@1",

@@ -189,7 +189,7 @@ func exercisePackager(t *testing.T, packager ecosystem.Packager, fixture Fixture
 	}
 	for _, name := range got {
 		if strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789.+-") != "" {
-			t.Errorf("%q is no package of Debian's", name)
+			t.Errorf("%q is not a package of Debian's", name)
 		}
 	}
 }

@@ -57,7 +57,7 @@ func givenGate(t *testing.T, command string) company.GateCommand {
 	t.Helper()
 	g := company.GateCommand{Name: "test", Command: command, Dir: "srv"}
 	if !(Ecosystem{}).CompleteGate(&g) {
-		t.Fatalf("%s is no command of go test alone", command)
+		t.Fatalf("%s is not a command of go test alone", command)
 	}
 	return g
 }

@@ -241,7 +241,7 @@ func (n *Node) add(below *Node) (reason string) {
 			return "is there twice"
 		}
 		if key == "" || key == "<<" || key == "__proto__" {
-			return "has a key that is none of a client"
+			return "has a key that no client writes"
 		}
 		if n.names == nil {
 			n.names = map[string]*Node{}

@@ -96,7 +96,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// FuzzNothingIsSkipped, T24: of a file without a fault all that is no quote and no bracket is in the tree.
+// FuzzNothingIsSkipped, T24: of a file without a fault all that is not a quote and no bracket is in the tree.
 func FuzzNothingIsSkipped(f *testing.F) {
 	for _, text := range []string{
 		"lockfileVersion: '9.0'\n\npackages:\n\n  '@s/a@1.0.0':\n    resolution: {integrity: sha512-a==}\n    cpu: [x64]\n " +

@@ -9,7 +9,7 @@ func readOldLine(rest string, level int) (*Node, string) {
 		for part := range strings.SplitSeq(head, ", ") {
 			key, ok := readOldText(part)
 			if !ok || level > 0 && len(node.Keys) > 0 {
-				return nil, "is no head of an entry"
+				return nil, "does not start an entry"
 			}
 			node.Keys = append(node.Keys, key)
 		}

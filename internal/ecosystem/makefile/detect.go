@@ -47,7 +47,7 @@ func (e Ecosystem) Detect(tree *ecosystem.Tree, found []ecosystem.Component) []e
 		rules := findRules(tree.ReadManifest("", name))
 		component := ecosystem.Component{Kind: e.Name(), Description: name}
 		if _, ok := rules["lint"]; ok {
-			// What make prints of its recipes is no finding.
+			// What make prints of its recipes is not a finding.
 			component.Lint = &company.GateCommand{Command: "make lint", Report: "make -s lint", Parse: testreport.FormatLint}
 		}
 		for _, target := range []string{"test", "check"} {

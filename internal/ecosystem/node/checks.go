@@ -52,7 +52,7 @@ func (s scriptChecks) isInstalled(pkg string) bool {
 }
 
 // toolOf returns the program of the last step of a script. It returns "" if a step watches for changes or
-// if a step's program is not installed, because such a script is no usable check. tools maps programs to
+// if a step's program is not installed, because such a script is not a usable check. tools maps programs to
 // their packages.
 func (s scriptChecks) toolOf(name string, tools map[string]string) string {
 	tool := ""

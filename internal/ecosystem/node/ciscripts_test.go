@@ -9,7 +9,7 @@ import (
 	"company/internal/ecosystem/ecosystemtest"
 )
 
-// What a definition of continuous integration has in a comment is no call.
+// What a definition of continuous integration has in a comment is not a call.
 func TestCommentedCallsOfTheCI(t *testing.T) {
 	t.Parallel()
 	calls := findCICalls(ecosystemtest.Tree(map[string]string{".github/workflows/ci.yml": `jobs:

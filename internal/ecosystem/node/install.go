@@ -106,7 +106,7 @@ var Says = ecosystem.Words{
 	},
 	Remedies: []ecosystem.Remedy{
 		// For an optional package: npm found no version, so the lock file has none.
-		{Says: "@ from lock file", Fix: "delete package-lock.json, which lacks what is named here, and make it anew with `" +
+		{Says: "@ from lock file", Fix: "delete package-lock.json, which lacks what is named here, and regenerate it with `" +
 			toLock + "`; where your registry does not have that, leave package-lock.json out of the repository: each task " +
 			"resolves the packages then"},
 		{Says: "npm error code EUSAGE", Fix: "run `" + toLock + "` in your checkout and commit package-lock.json"},

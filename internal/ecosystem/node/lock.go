@@ -276,7 +276,7 @@ func isArchive(at string) bool {
 }
 
 // NewDigests returns the digests of a package, each as an address. Clients look up a cached file by its
-// digest alone, so another package's digest would install that package instead. A text that is no digest
+// digest alone, so another package's digest would install that package instead. A text that is not a digest
 // stays unchanged, since a client may find a digest in it.
 func NewDigests(dependency company.Dependency, integrity string) (out []ecosystem.Address) {
 	if integrity == "" {

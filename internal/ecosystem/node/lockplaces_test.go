@@ -74,7 +74,7 @@ func TestManifestsOfALockFile(t *testing.T) {
 		"a part in another's place": {text: lock(
 			`"node_modules/x":{"link":true,"resolved":"parts/p"},"parts/p":{"version":"1.0.0"}`),
 			project: `{"workspaces":["parts/*"]}`, part: `{"name":"p"}`, isOdd: true},
-		"a folder that is no part": {text: lock(
+		"a folder that is not a part": {text: lock(
 			`"node_modules/p":{"link":true,"resolved":"parts/p"},"parts/p":{"version":"1.0.0"}`), project: `{}`,
 			part: `{"name":"p"}`, isOdd: true},
 		"a part that is not in the tree": {text: lock(

@@ -18,7 +18,7 @@ const (
 	maxScripts  = 200 // per package, since each script is searched in the manifest
 )
 
-// inspectRE matches the flag that starts a script for a debugger. Such a script is no check of its own.
+// inspectRE matches the flag that starts a script for a debugger. Such a script is not a check of its own.
 var inspectRE = lazyregexp.New(`(^|\s)--inspect(-brk|-wait)?([=\s]|$)`)
 
 // Propose lists the scripts of the packages in a tree, with the command of the package's own client.

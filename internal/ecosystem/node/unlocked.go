@@ -48,7 +48,7 @@ func noteUnlocked(
 		case sources.IsOffline():
 			sources.AddNote("%s has no lock file: nothing is installed, since container.deps is off", m)
 		case slices.ContainsFunc(unlocked, within):
-			sources.AddNote("%s has no lock file: each task resolves it anew (make one with `%s`)", m, howToLock)
+			sources.AddNote("%s has no lock file: each task resolves it again (make one with `%s`)", m, howToLock)
 		default:
 			sources.AddNote("%s has no lock file: nothing is installed (make one with `%s`)", m, howToLock)
 		}

@@ -40,7 +40,7 @@ func (Ecosystem) ReadSettings(_ context.Context, host ecosystem.Host) (up ecosys
 		return up, nil
 	}
 	if more {
-		host.AddNote("composer's further repositories are not served: one that holds all is safe against names that " +
+		host.AddNote("composer's additional repositories are not served: a single one is safe against names that " +
 			"somebody " +
 			"else registers")
 	}

@@ -180,7 +180,7 @@ func (p projects) noteOpen(sources ecosystem.Sources) {
 		if name := path.Join(dir, manifest); sources.IsOffline() {
 			sources.AddNote("%s has no %s: nothing is installed, since container.deps is off", name, lockFile)
 		} else {
-			sources.AddNote("%s has no %s: each task resolves it anew (make one with `%s`)", name, lockFile, toLock)
+			sources.AddNote("%s has no %s: each task resolves it again (make one with `%s`)", name, lockFile, toLock)
 		}
 	}
 }

@@ -23,7 +23,7 @@ func TestProjects(t *testing.T) {
 		"two": {map[string]string{"composer.json": asks, "composer.lock": lock, "tools/composer.json": asks,
 			"tools/composer.lock": lock}, "composer.lock tools/composer.lock", "", "", ""},
 		"none": {map[string]string{"composer.json": asks}, "", "composer.lock", "a/b",
-			"composer.json has no composer.lock: each task resolves it anew"},
+			"composer.json has no composer.lock: each task resolves it again"},
 		"parts of the tree": {map[string]string{"composer.json": asks,
 			"parts/p/composer.json": `{"require-dev":{"c/d":"*"}}`}, "", "composer.lock", "a/b c/d", "composer.json has no"},
 		"a part of its own": {map[string]string{"composer.json": "{}", "parts/p/composer.json": asks}, "",

@@ -137,7 +137,7 @@ func TestWhatPnpmIsShown(t *testing.T) {
 }
 
 // An installation asks the mirror for the packages of registries, also where the lock file has
-// their addresses; what comes from elsewhere, and what a lock file that is made anew keeps, has
+// their addresses; what comes from elsewhere, and what a lock file that is made again keeps, has
 // its own.
 func TestAddressesOfALockFile(t *testing.T) {
 	const lock = "lockfileVersion: '9.0'\n\npackages:\n\n" +
@@ -172,7 +172,7 @@ func TestAddressesOfALockFile(t *testing.T) {
 	}
 	r, ok, err := Ecosystem{}.Relock(tree(), "pnpm-lock.yaml")
 	if got := stagedLock(r.Stage); err != nil || !ok || got != lock {
-		t.Errorf("made anew from\n%s\n%v", got, err)
+		t.Errorf("made again from\n%s\n%v", got, err)
 	}
 }
 

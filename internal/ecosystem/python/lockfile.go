@@ -94,7 +94,7 @@ func (r lockReader) readFile(sources ecosystem.Sources, file string) (*lockFile,
 	}
 	l := &lockFile{file: file, remedy: r.remedy, packages: map[string][]*lockedPackage{}}
 	if err := r.read(text, l); err != nil {
-		sources.AddNote("%s cannot be read: %v (`%s` makes it anew)", file, err, r.remedy)
+		sources.AddNote("%s cannot be read: %v (`%s` regenerates it)", file, err, r.remedy)
 		return nil, nil
 	}
 	return l, nil

@@ -252,14 +252,14 @@ func TestLocks(t *testing.T) {
 			"alpha 1.2|pytest 8.0", "", "", ""},
 		"lacks": {map[string]string{"pyproject.toml": "[project]\ndependencies=['alpha', 'new>=1']\n", "uv.lock": uvLock},
 			"alpha 1.2|gamma 2.0", "new>=1",
-			"uv.lock does not fit pyproject.toml: it lacks new. These are what the registry gives (`uv lock` makes", ""},
+			"uv.lock does not fit pyproject.toml: it lacks new. These are what the registry gives (`uv lock` regenerates", ""},
 		"too old": {map[string]string{"pyproject.toml": "[tool.poetry.dependencies]\nalpha='^2'\npytest='*'\n",
 			"poetry.lock": poetryLock}, "pytest 8.0", "alpha>=2,<3",
 			"it has alpha 1.2, and alpha>=2,<3 is asked for. These are what the registry gives (`poetry lock`", ""},
 		"elsewhere": {map[string]string{"pyproject.toml": "[project]\ndependencies=['zeta', 'delta']\n", "uv.lock": uvLock},
 			"delta 3", "", `"zeta" of uv.lock is not installed`, ""},
 		"garbage": {map[string]string{"pyproject.toml": "[project]\ndependencies=['delta']\n", "uv.lock": "[[["}, "", "delta",
-			"uv.lock cannot be read: it is not TOML (`uv lock` makes it anew)", ""},
+			"uv.lock cannot be read: it is not TOML (`uv lock` regenerates it)", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := &ecosystemtest.Sources{Texts: c.files}

@@ -129,7 +129,7 @@ func (r *requirements) readList(name string, constrains bool, depth int) error {
 	}
 	r.seen[name] = true
 	if len(r.seen) > maxLists || r.listBytes > maxListBytes {
-		r.noteSkipped("the lists of requirements", "what lies behind the first 1,000 lists, or 32 MiB of them,")
+		r.noteSkipped("the lists of requirements", "everything after the first 1,000 lists, or 32 MiB of them,")
 		return nil
 	}
 	text, err := ecosystem.ReadText(r.s, name)
@@ -401,6 +401,6 @@ func (r *requirements) addSelection(p *project, lock *lockFile, sel selection) {
 	if more := len(sel.misfits) - most; more > 0 {
 		said += fmt.Sprintf("; and %d more", more)
 	}
-	r.s.AddNote("%s does not fit %s: %s. These are what the registry gives (`%s` makes the lock file anew)", lock.file,
+	r.s.AddNote("%s does not fit %s: %s. These are what the registry gives (`%s` regenerates the lock file)", lock.file,
 		manifest, safetext.StripLine(said), lock.remedy)
 }

@@ -137,7 +137,7 @@ func (c *venvCollector) Notes() (out []string) {
 	switch {
 	case later:
 		out = append(out, "what needs these Python packages stays red until they are there: `company image prune --all` "+
-			"has the image made anew")
+			"rebuilds the image")
 	case len(out) > 0:
 		out = append(out, "what needs these Python packages stays red, unless container.setup installs them: Debian's are "+
 			"called python3-…")

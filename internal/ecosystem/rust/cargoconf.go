@@ -62,7 +62,7 @@ func (Ecosystem) ReadSettings(_ context.Context, host ecosystem.Host) (up ecosys
 	sparse, ok := strings.CutPrefix(address, "sparse+")
 	endpoint, err := ecosystem.ParseEndpoint(sparse)
 	if !ok || err != nil {
-		host.AddNote("cargo takes crates from %s, which is no sparse index: no crates are served", by)
+		host.AddNote("cargo takes crates from %s, which is not a sparse index: no crates are served", by)
 		return up, nil
 	}
 	endpoint.Proxy = c.HTTP.Proxy

@@ -27,7 +27,7 @@ var says = ecosystem.Words{
 			Fix: "run `cargo update --workspace` in your checkout, which makes a lock file that fits, or says which version " +
 				"there is not; commit both files"},
 		{Says: "error: checksum for",
-			Fix: "the registry has another file than Cargo.lock says: find out why, then make Cargo.lock anew and commit it"},
+			Fix: "the registry has another file than Cargo.lock says: find out why, then regenerate Cargo.lock and commit it"},
 	},
 }
 

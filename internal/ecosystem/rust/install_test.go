@@ -81,7 +81,7 @@ func TestProjectsWithoutALockFile(t *testing.T) {
 	}
 	if _, err := (Ecosystem{}).Installs(s); err != nil || len(s.Notes) != 4 ||
 		!strings.Contains(strings.Join(s.Notes, "\n"), "git/Cargo.toml names g of a git repository") ||
-		!strings.HasPrefix(s.Notes[0], "Cargo.toml has no Cargo.lock: each task resolves it anew") {
+		!strings.HasPrefix(s.Notes[0], "Cargo.toml has no Cargo.lock: each task resolves it again") {
 		t.Errorf("notes %q, %v", s.Notes, err)
 	}
 	off := &ecosystemtest.Sources{Texts: map[string]string{"Cargo.toml": "[dependencies]\na = '1'\n"}, Offline: true}

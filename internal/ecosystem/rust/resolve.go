@@ -125,7 +125,7 @@ func noteOpen(sources ecosystem.Sources, manifests map[string][]byte) {
 		case sources.IsOffline():
 			sources.AddNote("%s has no %s: nothing is installed, since container.deps is off", name, lockFile)
 		default:
-			sources.AddNote("%s has no %s: each task resolves it anew (make one with `%s`)", name, lockFile, toLock)
+			sources.AddNote("%s has no %s: each task resolves it again (make one with `%s`)", name, lockFile, toLock)
 		}
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"company/internal/company"
 )
 
-// Parts that every run makes anew are no part of a test's name. Those that the test was
+// Parts that every run makes again are no part of a test's name. Those that the test was
 // written with are.
 func TestStableName(t *testing.T) {
 	now := time.Date(2026, 11, 25, 12, 0, 0, 0, time.UTC)

@@ -33,7 +33,7 @@ var says = ecosystem.Words{
 	Remedies: []ecosystem.Remedy{
 		{Says: "error Your lockfile needs to be updated", Fix: "run `yarn install` in your checkout and commit yarn.lock"},
 		{Says: "error SyntaxError: Unknown token",
-			Fix: "mend yarn.lock, which yarn cannot read, or make it anew: remove it, run `yarn install` and commit it"},
+			Fix: "mend yarn.lock, which yarn cannot read, or regenerate it: remove it, run `yarn install` and commit it"},
 		{Says: "error Couldn't find any versions for",
 			Fix: "run `yarn install` in your checkout, which makes a lock file that fits, or says which version there is not; " +
 				"commit both files"},

@@ -117,7 +117,7 @@ func TestWhatYarnIsShown(t *testing.T) {
 		t.Log(shown.String())
 	}
 	if got := strings.Join(s.Notes, "\n"); !strings.HasPrefix(
-		got, "yarn.lock counts, and package-lock.json beside it does not: ") {
+		got, "yarn.lock is used, and package-lock.json beside it is ignored: ") {
 		t.Errorf("two lock files: %q", got)
 	}
 }
@@ -131,5 +131,5 @@ func TestAddressThatCannotBeDecoded(t *testing.T) {
 			return
 		}
 	}
-	t.Error("it is no address")
+	t.Error("it is not an address")
 }

@@ -14,7 +14,7 @@ func workOn(r *company.Run) company.Effect {
 	return company.Effect{Kind: company.EffectWork, Task: "t1", Subtask: "t1-01", Run: first, Fence: r.Fence}
 }
 
-// A lost lease is no failed attempt: the claim is let go, the work ends, and the
+// A lost lease is not a failed attempt: the claim is let go, the work ends, and the
 // run is offered again under its own id.
 func TestLostLease(t *testing.T) {
 	b := setup(t)

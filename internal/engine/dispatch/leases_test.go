@@ -82,7 +82,7 @@ func TestItemWithoutOfferHoldsUpNoOther(t *testing.T) {
 
 // A pause that comes between the offer and the lease makes the item void. It
 // keeps no worker from the runs of other tasks meanwhile, and the run is offered
-// anew when the pause is lifted.
+// again when the pause is lifted.
 func TestPauseBetweenOfferAndLease(t *testing.T) {
 	b := setup(t)
 	b.Must(company.Offer{Run: first})

@@ -131,7 +131,7 @@ func TestArchivesUnderLoad(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got, err := json.Marshal(folded.View()); err != nil || string(got) != string(was) {
-		t.Errorf("folded anew: %v\n%s\nwas\n%s", err, got, was)
+		t.Errorf("folded again: %v\n%s\nwas\n%s", err, got, was)
 	}
 }
 

@@ -68,7 +68,7 @@ func (c *clocked) manage(ctx context.Context, e company.Effect) (company.Command
 	return nil, context.Cause(ctx)
 }
 
-// restart ends the loop and opens the office anew, as another process does,
+// restart ends the loop and opens the office again, as another process does,
 // after something has happened meanwhile.
 func (c *clocked) restart(meanwhile func()) {
 	c.t.Helper()

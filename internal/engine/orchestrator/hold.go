@@ -13,7 +13,7 @@ type heldWork struct {
 }
 
 // reportHolds passes what has begun to wait to OnHold, and the tasks whose turn has come. It looks at the tasks that
-// the agenda has looked at anew, and at those with due effects. So it misses a task that loses its place to a more
+// the agenda has looked at again, and at those with due effects. So it misses a task that loses its place to a more
 // urgent one without a change of its own.
 func (o *Orchestrator) reportHolds(look *look) {
 	if o.cfg.OnHold == nil || look.state.Office.Stopped {

@@ -290,7 +290,7 @@ func TestEachEffectKindHasALimit(t *testing.T) {
 	}
 	for k := range limits {
 		if !slices.Contains(kinds, k) {
-			t.Errorf("%q has a limit and is no effect kind", k)
+			t.Errorf("%q has a limit and is not an effect kind", k)
 		}
 	}
 	const storm company.EffectKind = "storm"

@@ -111,7 +111,7 @@ func TestCancelsWhatIsNot(t *testing.T) {
 }
 
 // TestStopResume: nothing is begun while the office is stopped, and what is
-// due is begun anew when it goes on.
+// due is started again when it goes on.
 func TestStopResume(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -386,7 +386,7 @@ func TestReload(t *testing.T) {
 		return string(text)
 	}
 	if got := fold(ledger.Options{}); got != string(was) {
-		t.Errorf("folded anew:\n%s\nwas:\n%s", got, was)
+		t.Errorf("folded again:\n%s\nwas:\n%s", got, was)
 	}
 	b.close()
 	b.open()
@@ -436,7 +436,7 @@ func TestSnapshotsUnderLoad(t *testing.T) {
 }
 
 // TestSnapshotOfAnotherFold: what an older version kept is not believed, it is
-// folded anew.
+// folded again.
 func TestSnapshotOfAnotherFold(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

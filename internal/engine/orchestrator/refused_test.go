@@ -10,7 +10,7 @@ import (
 )
 
 // A report of a refused access that comes again, after the office was killed
-// and opened anew, is booked once; the feed tells of it from the ledger.
+// and opened again, is booked once; the feed tells of it from the ledger.
 func TestRefusedAccessIsBookedOnce(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

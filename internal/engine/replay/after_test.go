@@ -8,7 +8,7 @@ import (
 	"company/internal/company"
 )
 
-// TestReplayOfATaskAfterAnother: what a task waited for before it began is no part of its replay, whose
+// TestReplayOfATaskAfterAnother: what a task waited for before it began is not part of its replay, whose
 // ledger does not have the other task.
 func TestReplayOfATaskAfterAnother(t *testing.T) {
 	k := openDeck(t, time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC))

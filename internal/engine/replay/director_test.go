@@ -223,7 +223,7 @@ func TestDirectorFindsAnotherVerdict(t *testing.T) {
 }
 
 // TestReadRefusesWhatCannotBeReplayed: a task that goes on has no record yet, and the
-// president's plan is no model's reply.
+// president's plan is not a model's reply.
 func TestReadRefusesWhatCannotBeReplayed(t *testing.T) {
 	_, k := recordDeck(t)
 	k.events = k.events[:len(k.events)-1]

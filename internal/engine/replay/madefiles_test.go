@@ -18,7 +18,7 @@ func (f recordedFiles) ReadRecorded(_ context.Context, tree company.OID, name st
 	return []byte(string(tree) + " " + name), nil
 }
 
-// A lock file that a client made anew is that of the record: of the tree that it was made
+// A lock file that a client made again is that of the record: of the tree that it was made
 // of, wherever that tree was judged. One that is not recorded stays a conflict.
 func TestLocksAreThoseOfTheRecord(t *testing.T) {
 	t.Parallel()

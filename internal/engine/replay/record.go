@@ -64,12 +64,12 @@ func (p place) String() string {
 // recordFold collects the events of a task into its record.
 type recordFold struct {
 	*Record
-	seen  map[place]bool
-	held  map[company.RunID]bool // workers' runs
-	begun []company.RunID        // in the order of their first claims
-	anew  map[string]bool        // kinds of preparation that are repeated with one more config line
-	over  bool                   // later events belong to the delivery, or to a reopened task
-	end   string
+	seen    map[place]bool
+	held    map[company.RunID]bool // workers' runs
+	begun   []company.RunID        // in the order of their first claims
+	repeats map[string]bool        // kinds of preparation that are repeated with one more config line
+	over    bool                   // later events belong to the delivery, or to a reopened task
+	end     string
 }
 
 func newRecordFold(id company.TaskID) *recordFold {
@@ -77,7 +77,7 @@ func newRecordFold(id company.TaskID) *recordFold {
 		Task: id, Runs: map[company.RunID]agent.Recording{}, questions: map[company.ApprovalID]company.ApprovalOpened{},
 		ends: map[company.RunID]company.RunEnded{}, told: map[company.RunID][]string{},
 	}
-	return &recordFold{Record: record, seen: map[place]bool{}, held: map[company.RunID]bool{}, anew: map[string]bool{}}
+	return &recordFold{Record: record, seen: map[place]bool{}, held: map[company.RunID]bool{}, repeats: map[string]bool{}}
 }
 
 func (f *recordFold) addEvent(event company.Event, data company.Data) error {
@@ -136,7 +136,7 @@ func (f *recordFold) addEvent(event company.Event, data company.Data) error {
 		return nil
 	}
 	f.seen[place] = true
-	if f.anew[event.Kind] && f.prepareAnew(event.Kind, data) {
+	if f.repeats[event.Kind] && f.repeatPreparation(event.Kind, data) {
 		return nil
 	}
 	f.steps = append(f.steps, step{place, event, data})
@@ -149,14 +149,14 @@ func (f *recordFold) noteWritten(id company.ApprovalID) {
 	key := f.questions[id].Key
 	f.steps = slices.DeleteFunc(f.steps, func(s step) bool { return s.kind == "approval.opened" && s.key == key })
 	for _, kind := range []string{"task.based", "task.prepared"} {
-		f.anew[kind] = true
+		f.repeats[kind] = true
 	}
 }
 
-// prepareAnew replaces the earlier preparation by the one with the written line. ok is false if there was no earlier
-// one.
-func (f *recordFold) prepareAnew(kind string, data company.Data) (ok bool) {
-	delete(f.anew, kind)
+// repeatPreparation replaces the earlier preparation by the one with the written line. ok is false if there was no
+// earlier one.
+func (f *recordFold) repeatPreparation(kind string, data company.Data) (ok bool) {
+	delete(f.repeats, kind)
 	same := func(s step) bool { return s.kind == kind }
 	index := slices.IndexFunc(f.steps, same)
 	if index < 0 {

@@ -25,7 +25,7 @@ func Exercise(t *testing.T, open func(t *testing.T) *Fixture) {
 		"not ours":             testForeignPull,
 		"a person's body":      testRewrittenBody,
 		"ended by a person":    testEndedPull,
-		"made anew by people":  testReplacedPull,
+		"made again by people": testReplacedPull,
 		"bad requests":         testBadRequests,
 		"refused logins":       testRefusedLogins,
 		"comments":             testCommentOnce,

@@ -170,7 +170,7 @@ func TestFork(t *testing.T) {
 		len(all[1].Labels) != 0 {
 		t.Errorf("%+v", all)
 	}
-	// A repository of that name that is no fork is in the way.
+	// A repository of that name that is not a fork is in the way.
 	b = newBench(t)
 	b.Server.AddLogin("guest-token", forgetest.Token{Login: "guest"})
 	b.Server.AddRepo("guest", "app", forgetest.NewSourceRepo(t, map[string]string{"x": "unrelated"}))

@@ -182,7 +182,7 @@ func TestCodeOwners(t *testing.T) {
 	b.Server.Invite(b.Repo, "bob", "write")
 	b.Server.AddTeam(b.Repo, "core", "read")
 	pr := b.PR()
-	pr.CodeOwners, pr.Paths = true, []string{"a.go", "docs/x.md"} // carol is no collaborator
+	pr.CodeOwners, pr.Paths = true, []string{"a.go", "docs/x.md"} // carol is not a collaborator
 	forgetest.MustOpen(t, b.Forge, pr)
 	p := b.Server.Pulls(b.Repo)[0]
 	if fmt.Sprint(p.Reviewers, p.Teams) != "[bob] [core]" {
@@ -210,7 +210,7 @@ func loginAsApp(t *testing.T, b *forgetest.Fixture) (f *Client, o forge.Options,
 }
 
 // A GitHub App logs in with its key, finds its installation, and makes tokens
-// anew before they end.
+// again before they end.
 func TestAppLogin(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -315,7 +315,7 @@ func TestCommentIgnoresForgedNotes(t *testing.T) {
 			}
 		}
 	}
-	// Who cannot be asked for the moment is no leave to take anybody's word.
+	// Who cannot be asked for the moment does not mean that we take anybody's word.
 	plain := mustNew(t, b, "owner-token")
 	b.Server.AddFault(forgetest.Fault{Method: "GET", Path: "/user", Code: 502, Times: 4})
 	if err := plain.Comment(t.Context(), ref, "app:1", "by ann"); company.CodeOf(err) != company.EForge {

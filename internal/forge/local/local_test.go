@@ -134,17 +134,17 @@ func TestLostNumbersAreSkipped(t *testing.T) {
 	other := newPR()
 	other.Task, other.Number = "t13", 8
 	forgetest.MustOpen(t, f, other)
-	anew := newPR()
-	anew.Task, anew.Title = "t20", "what came later"
-	first := forgetest.MustOpen(t, f, anew)
+	opened := newPR()
+	opened.Task, opened.Title = "t20", "what came later"
+	first := forgetest.MustOpen(t, f, opened)
 	if first.Number != 9 || first.URL != "file://"+f.FullPagePath(9) {
 		t.Errorf("%+v", first)
 	}
-	if again := forgetest.MustOpen(t, f, anew); again != first {
+	if again := forgetest.MustOpen(t, f, opened); again != first {
 		t.Errorf("another one: %+v", again)
 	}
-	anew.Known, anew.Body = first.Number, "a follow-up, for which the ledger wants its first number"
-	if again := forgetest.MustOpen(t, f, anew); again != first {
+	opened.Known, opened.Body = first.Number, "a follow-up, for which the ledger wants its first number"
+	if again := forgetest.MustOpen(t, f, opened); again != first {
 		t.Errorf("another one: %+v", again)
 	}
 	for number, want := range map[int]company.TaskID{7: "t12", 8: "t13", 9: "t20"} {

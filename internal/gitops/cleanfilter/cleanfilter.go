@@ -84,9 +84,9 @@ func (b Bypass) Explain() string {
 	case "diff":
 		return "this driver shows sealed files, and nothing shows that the content is sealed"
 	case "working-tree-encoding":
-		return "git stores such a file as UTF-8 and this content is none, so that it cannot be checked out"
+		return "git stores such a file as UTF-8, but this content is not UTF-8 and cannot be checked out"
 	case "text", "eol":
-		return "git stores such a file with LF and this content has CRLF, so that every checkout shows it as changed"
+		return "git stores such a file with LF but this content has CRLF, so every checkout shows it as changed"
 	case "ident":
 		return "git stores such a file with a bare $Id$"
 	}

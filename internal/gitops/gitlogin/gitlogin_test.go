@@ -320,7 +320,7 @@ func TestNetrc(t *testing.T) {
 			t.Errorf("%o: %v", mode, err)
 		}
 	}
-	// What is no file is refused, and nothing waits for it.
+	// What is not a file is refused, and nothing waits for it.
 	for _, put := range []func(string) error{
 		func(p string) error { return os.Mkdir(p, 0o700) },
 		func(p string) error { return os.Symlink("/dev/zero", p) },

@@ -86,7 +86,7 @@ func (s *Settings) askHelpers(ctx context.Context, server Server, operator []str
 	case err != nil && ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded):
 		return Login{}, helperError("your credential helper did not answer: "+names, server).
 			Because("it had " + helperLimit.String() +
-				" and nobody to ask: helpers that open a window or a prompt do not work here")
+				" and no terminal: helpers that open a window or a prompt do not work here")
 	case err != nil:
 		return Login{}, err
 	case result.Exit != 0:

@@ -126,7 +126,7 @@ func takeCrash(folder *safedir.Folder, log *slog.Logger) bool {
 	if err != nil {
 		log.Warn("fatal errors are not noted", "err", err)
 	}
-	// SIGQUIT is no crash: a person sent it to see the stacks.
+	// SIGQUIT is not a crash: a person sent it to see the stacks.
 	if len(text) == 0 || strings.HasPrefix(string(text), "SIGQUIT") {
 		return false
 	}
@@ -195,7 +195,7 @@ func (t *Tally) writeBusy() {
 	}
 }
 
-// Close ends the count, so that the end of this process is no death.
+// Close ends the count, so that the end of this process is not a death.
 func (t *Tally) Close() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()

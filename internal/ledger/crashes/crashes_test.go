@@ -107,7 +107,7 @@ func TestKillsCountLess(t *testing.T) {
 	o.requireRefused("gate")
 }
 
-// SIGQUIT is no crash, and neither is a process that said goodbye.
+// SIGQUIT is not a crash, and neither is a process that said goodbye.
 func TestGoodbyeIsNoDeath(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)

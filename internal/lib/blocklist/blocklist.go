@@ -98,7 +98,7 @@ func findGit(args []string) (Blocked, bool) {
 	return Blocked{}, false
 }
 
-// forcesBranch reports whether a refspec forces a branch. A checkpoint of the company is no branch.
+// forcesBranch reports whether a refspec forces a branch. A checkpoint of the company is not a branch.
 func forcesBranch(refspec string) bool {
 	return strings.HasPrefix(refspec, "+") && !strings.Contains(refspec, ":refs/company/")
 }
@@ -193,7 +193,7 @@ func holdsInOrder(words, wanted []string) bool {
 }
 
 // hasFlag reports whether the arguments have an option: one of the letters, alone or among others, or its long name,
-// also with a value. What follows -- is no option.
+// also with a value. What follows -- is not an option.
 func hasFlag(args []string, letters, long string) bool {
 	for _, a := range args {
 		switch name, _, _ := strings.Cut(a, "="); {

@@ -77,7 +77,7 @@ func TestSleep(t *testing.T) {
 }
 
 // TestProperties: whatever happens to the wall clock, and however often the
-// office is opened anew, its time never goes back, and between two looks of one
+// office is opened again, its time never goes back, and between two looks of one
 // clock it advances by what has passed and was slept.
 func TestProperties(t *testing.T) {
 	for seed := range uint64(200) {
@@ -96,7 +96,7 @@ func TestProperties(t *testing.T) {
 					d := upTo(10 * time.Hour)
 					m.Sleep(d)
 					slept += d
-				case 2: // the office is opened anew, after a while
+				case 2: // the office is opened again, after a while
 					m.Pass(upTo(time.Hour))
 					c = clock.New(m.Sources())
 					c.NotBefore(last)

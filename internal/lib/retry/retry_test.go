@@ -93,7 +93,7 @@ func TestWaits(t *testing.T) {
 	if d := retry.Doubling(time.Second, time.Minute)(1 << 20); d != time.Minute {
 		t.Error(d)
 	}
-	if d := retry.Doubling(24*time.Hour, 16*24*time.Hour)(29); d != 16*24*time.Hour { // 24h<<29 is no duration
+	if d := retry.Doubling(24*time.Hour, 16*24*time.Hour)(29); d != 16*24*time.Hour { // 24h<<29 is not a duration
 		t.Error(d)
 	}
 	for range 100 {

@@ -486,7 +486,7 @@ func splitName(name string) ([]string, error) {
 		return nil, nil
 	}
 	if !filepath.IsLocal(clean) || strings.ContainsRune(clean, 0) {
-		return nil, fmt.Errorf("%q is no name in a folder: %w", name, fs.ErrInvalid)
+		return nil, fmt.Errorf("%q is not a name in a folder: %w", name, fs.ErrInvalid)
 	}
 	return strings.Split(clean, "/"), nil
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // A log that rotates holds the newest lines, whole and in order, in so many files of at
-// most its size, also when it is opened anew in between.
+// most its size, also when it is opened again in between.
 func TestRotatingLog(t *testing.T) {
 	dir := t.TempDir()
 	own := foldertest.Open(t, dir)

@@ -100,7 +100,7 @@ func wide(order binary.AppendByteOrder, mark, text string) []byte {
 	return out
 }
 
-// Bytes that are no text, letters of two bytes and names that the rules leave
+// Bytes that are not text, letters of two bytes and names that the rules leave
 // out do not hide what cannot be anything else; what only may be a secret is no
 // finding there.
 func TestWhatLooksLikeNoText(t *testing.T) {

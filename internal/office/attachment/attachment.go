@@ -88,7 +88,7 @@ func readFile(path string) ([]byte, error) {
 		return nil, refuse("it is a symbolic link, which may lead to another file than it seems",
 			"name the file that it points to")
 	case !info.Mode().IsRegular():
-		return nil, refuse("it is no plain file but a device, a pipe or a socket",
+		return nil, refuse("it is not a plain file but a device, a pipe or a socket",
 			"write the content into a file and name that")
 	}
 	// The file may have been replaced since: do not follow a link or block on a pipe.
@@ -99,7 +99,7 @@ func readFile(path string) ([]byte, error) {
 	defer file.Close()
 	info, err := file.Stat()
 	if err != nil || !info.Mode().IsRegular() {
-		return nil, refuse("it is no plain file any more", "attach it again")
+		return nil, refuse("it is not a plain file any more", "attach it again")
 	}
 	content, err := io.ReadAll(io.LimitReader(file, company.MaxAttachedImage+1))
 	if err != nil {

@@ -194,8 +194,8 @@ func TestReadFiles(t *testing.T) {
 		t.Errorf("read %+v, %v", got, err)
 	}
 	for name, want := range map[string]string{
-		"missing": "no such file", "link.md": "symbolic link", "zero": "symbolic link", "fifo": "no plain file",
-		"folder": "a folder", "socket": "no plain file", "huge.bin": "no file may have more",
+		"missing": "no such file", "link.md": "symbolic link", "zero": "symbolic link", "fifo": "not a plain file",
+		"folder": "a folder", "socket": "not a plain file", "huge.bin": "no file may have more",
 	} {
 		_, err := ReadFiles([]string{in(name)})
 		if company.CodeOf(err) != company.EUsage || !strings.Contains(err.Error(), want) ||

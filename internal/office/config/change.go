@@ -294,7 +294,7 @@ func findKey(key string) (keyField, *problem) {
 		case isLeaf(field.of):
 			return keyField{}, &problem{at: "KEY", what: parent + " has no keys below it", fix: "company config set " + parent}
 		case field.of.Kind() == reflect.Map && !profileRE.MatchString(part):
-			return keyField{}, &problem{at: "KEY", what: shortenText(quoteIfOdd(part)) + " is no name of a profile",
+			return keyField{}, &problem{at: "KEY", what: shortenText(quoteIfOdd(part)) + " is not a name of a profile",
 				fix: "allowed: up to 32 of a-z, 0-9, _ and -, a letter or digit first"}
 		case field.of.Kind() == reflect.Map:
 			field = keyField{of: field.of.Elem()}

@@ -87,7 +87,7 @@ func TestChangeRefused(t *testing.T) {
 		{"command_timeout", "5m", "unknown key command_timeout", "did you mean workers.command_timeout?", company.EConfig},
 		{"models.strong.adaptr", "openai", "unknown key models.strong.adaptr", "did you mean models.strong.adapter?",
 			company.EConfig},
-		{"models.Strong", "{adapter: ollama}", "no name of a profile", "a-z", company.EConfig},
+		{"models.Strong", "{adapter: ollama}", "not a name of a profile", "a-z", company.EConfig},
 		{"workers.max.x", "5", "workers.max has no keys below it", "company config set workers.max", company.EConfig},
 		{"workers.max", "many", `VALUE: workers.max is not what is needed, found "many"`, "a whole number from 1 to 64",
 			company.EConfig},

@@ -63,7 +63,7 @@ func hashCheckout(ctx context.Context, checkout, leave string, more ...string) (
 	if err != nil {
 		return "", company.E(company.ENotFound, "there is no checkout at "+checkout).Wrap(err)
 	}
-	// A missing address is no error: git prints an empty default.
+	// A missing address is not an error: git prints an empty default.
 	origin, err := gitindex.Ask(ctx, dir, "config", "--local", "--default", "", "--get", "remote.origin.url")
 	if err != nil {
 		return "", err

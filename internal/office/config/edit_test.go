@@ -15,7 +15,7 @@ func editOf(t testing.TB, text, key, value string) (string, error) {
 	if value != "" {
 		n, ok := parseValue(value)
 		if !ok {
-			t.Fatalf("%q is no YAML", value)
+			t.Fatalf("%q is not YAML", value)
 		}
 		node = &n
 	}

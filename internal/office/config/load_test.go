@@ -158,7 +158,7 @@ func TestProfilesReplace(t *testing.T) {
 	}
 }
 
-// A line that is no YAML is shown with a caret below the place, and with a fix for it. One that may hold a secret is not
+// A line that is not YAML is shown with a caret below the place, and with a fix for it. One that may hold a secret is not
 // shown.
 func TestSyntaxErrorPointsAtItsPlace(t *testing.T) {
 	for text, want := range map[string][2]string{
@@ -352,7 +352,7 @@ func TestBadConfig(t *testing.T) {
 		{"deploy key without its file", "git: {credential: deploy_key}\n",
 			":1:19: git.credential is deploy_key, and no key is named",
 			"set git.deploy_key_file to the path of the private key"},
-		{"file that is no path", "git: {deploy_key_file: key}\n",
+		{"file that is not a path", "git: {deploy_key_file: key}\n",
 			`:1:24: git.deploy_key_file is not the path of a file, found "key"`, "allowed: the absolute path of a file"},
 		{"folder above", "git: {paths: [../x]}\n", `:1:14: git.paths is not a folder of the repository, found a list`,
 			"allowed: a folder of the repository such as services/api: no / in front, no .., no wildcard"},

@@ -44,7 +44,7 @@ func (l *loader) applyRecord() {
 		node, ok := parseValue(l.opts.Record[key])
 		if !ok {
 			l.problems = append(l.problems,
-				problem{at: originRecord, key: key, what: "cannot be read", fix: "save the record anew"})
+				problem{at: originRecord, key: key, what: "cannot be read", fix: "save the record again"})
 			continue
 		}
 		decoder := l.newDecoder()

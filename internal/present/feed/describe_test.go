@@ -106,7 +106,7 @@ func TestDryRunThatGoesOn(t *testing.T) {
 	}
 }
 
-// SUB-16: a subtask that is planned anew or split says why, and names the parts.
+// SUB-16: a subtask that is replanned or split says why, and names the parts.
 func TestReplanIsTold(t *testing.T) {
 	parts := []company.PlannedSubtask{{Title: "Read it"}, {Title: "Write it", After: []string{"t1-01"}}}
 	for _, c := range []struct {

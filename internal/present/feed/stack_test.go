@@ -38,7 +38,7 @@ func TestStacksAreTold(t *testing.T) {
 	}
 }
 
-// A merge names the lock files that were made anew for it, and a conflict the reason why
+// A merge names the lock files that were made again for it, and a conflict the reason why
 // one was not.
 func TestRemadeLocksAreTold(t *testing.T) {
 	sub := &company.Subtask{

@@ -90,7 +90,7 @@ func TestAreaLeavesNothing(t *testing.T) {
 	out.Reset()
 	a.Draw(20, []string{"two"}, Style{})
 	if got := out.String(); got != "\r\x1b[2A\x1b[Jtwo\n" {
-		t.Errorf("drawn anew: %q", got)
+		t.Errorf("drawn again: %q", got)
 	}
 	a.Draw(20, []string{strings.Repeat("x", 19)}, Style{})
 	out.Reset()

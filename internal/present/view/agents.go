@@ -116,7 +116,7 @@ func (v Agents) Render(style Style) string {
 	if v.Hired > 0 {
 		hired = fmt.Sprintf(" (%d hired)", v.Hired)
 	} else if v.Hired < 0 {
-		hired = fmt.Sprintf(" (%d let go)", -v.Hired)
+		hired = fmt.Sprintf(" (%d fired)", -v.Hired)
 	}
 	waiting := company.Count(v.Waiting, "run") + " wait for one"
 	if v.Waiting == 1 {

@@ -10,7 +10,7 @@ import (
 )
 
 // What an office holds on disk is told to who asks, and to everybody once it is
-// much; what took too long to count is no word of its own.
+// much; what took too long to count is not a word of its own.
 func TestDiskUsageInStatus(t *testing.T) {
 	s, _ := viewtest.TaskOf(viewtest.WithQuestion(company.AskMerge, "?"))
 	n := func(n int64) *int64 { return &n }

@@ -22,7 +22,7 @@ import (
 
 var writeOutput = flag.Bool("output", false, "write what the commands print of the golden ledgers")
 
-const outputAdvice = `Programs read this output. Where it is to change, write it anew and read the difference:
+const outputAdvice = `Programs read this output. If it should change, rewrite it and read the difference:
     go test ./internal/present/view -run TestOutputStays -output`
 
 // outputLedgers are the golden ledgers whose output is held.

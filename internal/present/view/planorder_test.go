@@ -41,7 +41,7 @@ func TestOrderedPlanIsShown(t *testing.T) {
 	}
 }
 
-// SUB-16: a subtask that was split from another one, or planned anew, says so.
+// SUB-16: a subtask that was split from another one, or replanned, says so.
 func TestReplannedSubtaskIsShown(t *testing.T) {
 	t.Parallel()
 	s, task := viewtest.TaskOf(func(_ *company.State, t *company.Task) {

@@ -131,7 +131,7 @@ func TestSummaryBlock(t *testing.T) {
 				usd   int64
 				waves int
 				took  time.Duration
-				idle  time.Duration // interrupted: it is no part of the estimate
+				idle  time.Duration // interrupted: it is not part of the estimate
 			}{{"t1", 400_000, 1, 3 * time.Minute, 0}, {"t2", 1_000_000, 2, 70 * time.Minute, time.Hour}} {
 				s.Tasks[o.id] = &company.Task{ID: o.id, Status: company.StatusCompleted, Subtasks: []*company.Subtask{{}, {}},
 					Spent: company.Amount{MicroUSD: o.usd, Tokens: o.usd / 10},

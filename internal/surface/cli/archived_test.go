@@ -36,7 +36,7 @@ func endTask(t *testing.T, o *heldoffice.Office, sealed bool) company.TaskID {
 				t.Fatal(err)
 			}
 		})
-		fence = offer() // the office was opened anew
+		fence = offer() // the office was opened again
 	}
 	o.Must(company.EndRun{Run: run, Fence: fence,
 		Outcome: company.RunEnded{Status: company.RunError, Error: "enough", Journal: journal}})

@@ -130,7 +130,7 @@ var wrongInputs = []wrongInput{
 		code: company.EInvalid, says: "the instruction is not text", fix: "iconv -f ENCODING -t UTF-8 FILE | company submit -"},
 	{line: "cli: unknown run", args: []string{"logs", "t9-01.1"}, exit: 1, code: company.ENotFound,
 		says: "there is no task t9", fix: "company submit"},
-	{line: "cli: what is no id", args: []string{"show", "t1-"}, exit: 64, code: company.EUsage, says: `invalid id "t1-"`,
+	{line: "cli: what is not an id", args: []string{"show", "t1-"}, exit: 64, code: company.EUsage, says: `invalid id "t1-"`,
 		fix: "ids look like t12"},
 	{line: "cli: ambiguous id", args: []string{"cancel", "1"}, exit: 64, code: company.EUsage, says: `invalid task id "1"`,
 		fix: "task ids look like t12"},

@@ -14,7 +14,7 @@ import (
 // pluralFormatRE is a number before a plural: "%d runs".
 var pluralFormatRE = regexp.MustCompile(`%d (?:[a-z]+ )?[a-z]+s\b`)
 
-// pluralExceptions are texts whose number is never 1, or whose word is no noun.
+// pluralExceptions are texts whose number is never 1, or whose word is not a noun.
 var pluralExceptions = []string{
 	"%s has %d open questions",  // one is answered by the task's id
 	"%d projects are called %s", // one is the project

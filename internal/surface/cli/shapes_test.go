@@ -52,7 +52,7 @@ func TestEveryCommandHasAShape(t *testing.T) {
 	for c := range described {
 		bare, _, _ := strings.Cut(strings.NewReplacer(" <task>", "", " --", "\x00").Replace(c), "\x00")
 		if !slices.Contains(paths, bare) && !strings.Contains(c, "stderr") {
-			t.Errorf("tools/handbook/generate/shape.go describes %q, which is no command", c)
+			t.Errorf("tools/handbook/generate/shape.go describes %q, which is not a command", c)
 		}
 	}
 }

@@ -52,7 +52,7 @@ func TestVerbsHaveARequest(t *testing.T) {
 	}
 	for name := range left {
 		if name != "help" && name != "completion" {
-			t.Errorf("company %s is no command", name)
+			t.Errorf("company %s is not a command", name)
 		}
 	}
 }

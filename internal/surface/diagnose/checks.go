@@ -192,7 +192,7 @@ func checkImages(ctx context.Context, daemon officeapp.Daemon) []healthcheck.Fin
 func checkConfig(loaded config.Loaded, err error) healthcheck.Result {
 	if err != nil {
 		result := ErrorResult(err)
-		result.Found, _, _ = strings.Cut(result.Found, "\n    ") // the line that is no YAML needs a screen's columns
+		result.Found, _, _ = strings.Cut(result.Found, "\n    ") // the line that is not YAML needs a screen's columns
 		return result
 	}
 	if err := loaded.CheckKeyFiles(); err != nil {

@@ -29,7 +29,7 @@ func TestDoctorImageNotes(t *testing.T) {
 			nil, "package.json is locked by bun, which is not supported: nothing is installed (a package-lock.json made by " +
 				"`npm install --package-lock-only` is)", "brackets"},
 		"no lock": {map[string]string{"package.json": `{"scripts":{"test":"vitest run"},"devDependencies":{"vitest":"2"}}`},
-			nil, "package.json has no lock file: each task resolves it anew (make one", "brackets"},
+			nil, "package.json has no lock file: each task resolves it again (make one", "brackets"},
 		"a foreign program": {map[string]string{"check.txt": "x"},
 			func(c *config.Config) { c.Gates.Test = config.Command{Line: "shellspec -q"} },
 			"gates run shellspec, which images do not include", "container.setup"},
@@ -41,7 +41,7 @@ func TestDoctorImageNotes(t *testing.T) {
 			func(c *config.Config) { c.Container.Deps = "off" },
 			": another is not fetched, container.deps is off (install it on this host)", "brackets"},
 		"a manifest without a check": {map[string]string{"package.json": `{"dependencies":{"is-odd":"3.0.1"}}`}, nil,
-			"package.json has no lock file: each task resolves it anew (make one", "brackets"},
+			"package.json has no lock file: each task resolves it again (make one", "brackets"},
 		"packages are off": {map[string]string{"requirements.txt": "requests\n", "test_a.py": "def test_a(): pass\n"},
 			func(c *config.Config) {
 				c.Container.Deps = "off"

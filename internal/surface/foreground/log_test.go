@@ -99,7 +99,7 @@ func TestFollowedLogShowsOutputInPlace(t *testing.T) {
 }
 
 // A pipe gets the conversation alone, and a program the output too. A stream that is read
-// anew shows nothing twice.
+// again shows nothing twice.
 func TestFollowedLogOfAPipe(t *testing.T) {
 	for output, want := range map[string]int{"text": 0, "json": 3} {
 		var out bytes.Buffer

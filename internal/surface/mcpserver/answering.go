@@ -59,7 +59,7 @@ func (c *answeringConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	}
 	c.server.leave(cause)
 	if !errors.Is(context.Cause(c.server.gone), errClientGone) { //nolint:contextcheck // the client's end, not the call's
-		return nil, err // an interrupt came first, or the input is no protocol message
+		return nil, err // an interrupt came first, or the input is not a protocol message
 	}
 	c.mu.Lock()
 	c.idle = make(chan struct{})

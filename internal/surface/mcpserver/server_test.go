@@ -416,7 +416,7 @@ func TestAnswerApprovesNothing(t *testing.T) {
 		}
 	}
 	if _, code := call(t, s, "approve", m{"question": "a1", "add": "5usd"}); code != company.EUsage {
-		t.Errorf("a raise of what is no budget: %s", code)
+		t.Errorf("a raise of what is not a budget: %s", code)
 	}
 	if text, code := call(t, s, "reject", m{"question": "a1"}); code != company.EWaiting ||
 		!strings.Contains(text, "end_task") {
@@ -592,7 +592,7 @@ func TestEndsWithItsClient(t *testing.T) {
 	}
 }
 
-// A line that is no protocol, or has no bounds, ends the server with an error.
+// A line that is not a protocol, or has no bounds, ends the server with an error.
 func TestNoProtocol(t *testing.T) {
 	for _, text := range []string{"hello\n",
 		"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"" + strings.Repeat("x", 2*maxSubmission) + "\"}\n"} {

@@ -27,7 +27,7 @@ type servedOffice struct {
 	*decidertest.Decider
 	reads int // overviews that were asked for
 	mu    sync.Mutex
-	more  chan struct{} // closed and made anew with each command
+	more  chan struct{} // closed and made again with each command
 }
 
 func (o *servedOffice) Source() view.Source {

@@ -14,7 +14,7 @@ import (
 	"company/internal/present/view"
 )
 
-var writeGolden = flag.Bool("golden", false, "write the screens of testdata anew")
+var writeGolden = flag.Bool("golden", false, "write the screens of testdata again")
 
 // holdFrame compares the screen with the stored one.
 func (d *desktop) holdFrame(name string) {
@@ -35,7 +35,7 @@ func (d *desktop) holdFrame(name string) {
 		d.t.Fatal(err)
 	}
 	if got != string(want) {
-		d.t.Errorf("%s is not as stored (go test ./internal/surface/tui -golden writes it anew). Now:\n%s", path, got)
+		d.t.Errorf("%s is not as stored (go test ./internal/surface/tui -golden rewrites it). Now:\n%s", path, got)
 	}
 }
 

@@ -45,7 +45,7 @@ func storeAttached(folder string, from io.Reader) (err error) {
 			return fmt.Errorf("read the instruction's files: %w", err)
 		}
 		if header.Typeflag != tar.TypeReg || strings.Contains(header.Name, "/") || !filepath.IsLocal(header.Name) {
-			return toolproto.Refuse(toolproto.KindArgument, "%q is no file of an instruction", header.Name)
+			return toolproto.Refuse(toolproto.KindArgument, "%q is not a file of an instruction", header.Name)
 		}
 		file, err := root.OpenFile(header.Name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o444)
 		if err != nil {

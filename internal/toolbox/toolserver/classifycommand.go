@@ -24,7 +24,7 @@ type verdict struct {
 }
 
 // classifyCommand classifies a command as bash would parse it. It accepts a command that it cannot parse: bash has a
-// better message, and stdin is closed anyway. It helps the model and is no security barrier.
+// better message, and stdin is closed anyway. It helps the model and is not a security barrier.
 func classifyCommand(command string) verdict {
 	i := inspector{functions: make(map[string]bool)}
 	i.inspectScript(command, 0)

@@ -9,7 +9,7 @@ import (
 
 // definition matches a line that begins a function, a method or a type with a name; assigned, one that gives a function
 // a name by an equals sign. A method without a keyword of its own has parentheses and an open brace, and no statement's
-// keyword. It is no call with a function as its argument (callback), unless the call has a text for a name (titled).
+// keyword. It is not a call with a function as its argument (callback), unless the call has a text for a name (titled).
 var (
 	definition = lazyregexp.New(
 		`^\s*(?:[a-z]+(?:\([^)]*\))? )*(?:impl\b|(?:func(?: \([^)]*\))?|function\*?|def|fn|class|` +

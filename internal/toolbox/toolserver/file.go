@@ -168,7 +168,7 @@ func countLines(data []byte) int {
 	return n
 }
 
-// isBinaryFile reports whether a file is no text in any encoding that charset knows.
+// isBinaryFile reports whether a file is not text in any encoding that charset knows.
 func isBinaryFile(data []byte) bool {
 	encoding := charset.Detect(data)
 	return (encoding.IsUTF8() || !encoding.Known()) && isBinary(data)

@@ -331,7 +331,7 @@ func (s *Server) commitPath(p string) (string, error) {
 		return ".", nil
 	}
 	if strings.HasPrefix(p, "-") {
-		return "", toolproto.Refuse(toolproto.KindArgument, "%s is no path; write a file of this name as ./%s", p, p)
+		return "", toolproto.Refuse(toolproto.KindArgument, "%s is not a path; write a file of this name as ./%s", p, p)
 	}
 	rel, err := s.placePath(p)
 	if err != nil {

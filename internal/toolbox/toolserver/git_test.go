@@ -252,7 +252,7 @@ func TestCheckpointAndResume(t *testing.T) {
 		t.Fatalf("%+v", p)
 	}
 	// Without a checkpoint the branch that is there goes on; a plain commit
-	// in its place is no checkpoint.
+	// in its place is not a checkpoint.
 	for _, resume := range []string{"", base, done.Commit} {
 		fourth := newBench(t)
 		p = fourth.prepare(t, origin, base, func(r *toolproto.PrepareRequest) { r.Resume = resume })

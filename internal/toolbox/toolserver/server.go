@@ -2,7 +2,7 @@
 // start, and the two modes of the binary. These are serve (PID 1 of a worker's container) and gate (extract a tar,
 // then become the gate's command).
 //
-// It runs inside the container as the agent's user. So it helps the agent, but is no security boundary. It refuses
+// It runs inside the container as the agent's user. So it helps the agent, but is not a security boundary. It refuses
 // requests that would fail and explains why, limits sizes, and ends all processes when the host is gone. The host does
 // not trust its answers.
 package toolserver

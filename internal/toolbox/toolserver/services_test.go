@@ -141,7 +141,7 @@ func TestServicesThatDoNotStart(t *testing.T) {
 	requireRefusal(t, err, toolproto.KindService, "no-such-server")
 	if _, err := New(
 		Config{Root: t.TempDir(), Temp: t.TempDir(), Services: filepath.Join(dir, "..", filepath.Base(dir))}); err == nil {
-		t.Error("a list that cannot be read is no list")
+		t.Error("a list that cannot be read is not a list")
 	}
 }
 

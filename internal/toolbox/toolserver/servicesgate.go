@@ -25,7 +25,7 @@ if [ "$code" -ne 0 ]; then
 fi
 exit "$code"`
 
-// describeEnded returns the variable toolproto.ServicesEnded. A missing process is no proof that a service ended,
+// describeEnded returns the variable toolproto.ServicesEnded. A missing process is not proof that a service ended,
 // because a test may have restarted it.
 func (s *services) describeEnded() []string {
 	if len(s.list.Services) == 0 {

@@ -79,7 +79,7 @@ func TestEditKeepsTheFormOfTheFile(t *testing.T) {
 	}
 }
 
-// A file that is written anew keeps its form, too, and a model need not know it.
+// A file that is written again keeps its form, too, and a model need not know it.
 func TestWriteKeepsTheFormOfTheFile(t *testing.T) {
 	for name, c := range map[string]struct{ stored, content, want, kept string }{
 		"CRLF":                {"a\r\nb\r\n", "x\ny\n", "x\r\ny\r\n", "CRLF line ends"},

@@ -65,7 +65,7 @@ func TestReadTree(t *testing.T) {
 	}
 }
 
-// A tree that is cut off is no whole tree, though its archive may end between two
+// A tree that is cut off is not a whole tree, though its archive may end between two
 // files; an error of the reader comes back as it is.
 func TestReadTreeCutOff(t *testing.T) {
 	client := toolproto.New(muxtest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -231,7 +231,7 @@ func TestDesktop(t *testing.T) {
 	if argv[2] != "--" || argv[4] != "t1 --help &lt;b&gt;&amp;\"x\"\nsee it with: company open" {
 		t.Errorf("%q", argv)
 	}
-	// notify-send reads escapes in a body: \074 is its way to write <, and \377 is no text at all.
+	// notify-send reads escapes in a body: \074 is its way to write <, and \377 is not text at all.
 	tricky := newMessage([]Notice{{Kind: Question, Task: "t1", Text: `\074a href="x"\076 \377 a\nb`}}, "")
 	if body := desktopCommand("linux", tricky)[4]; body != `t1 \\074a href="x"\\076 \\377 a\\nb` {
 		t.Errorf("an escape of the text is one of notify-send's: %s", body)

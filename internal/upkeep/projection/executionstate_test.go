@@ -151,7 +151,7 @@ func TestExecutionStateOfTasks(t *testing.T) {
 	}
 }
 
-// What is no state of a task is refused, with a reason.
+// What is not a state of a task is refused, with a reason.
 func TestExecutionStateRefused(t *testing.T) {
 	const good = `{"schema_version":2,"task_id":"t1","run_id":"t1","status":"running","task_status":"executing","phase":"plan","worker_assignments":{},"conversation_histories":{},"git_branches":{},"artifacts":{},"last_updated":"2026-03-01T12:00:00Z"}`
 	if _, err := ParseExecutionState([]byte(good)); err != nil {

@@ -63,7 +63,7 @@ func renderLimits(root string) (string, error) {
 func (u unit) render(v constant.Value) (string, error) {
 	n, exact := constant.Int64Val(constant.ToInt(v))
 	if !exact {
-		return "", fmt.Errorf("%s is no whole number", v)
+		return "", fmt.Errorf("%s is not a whole number", v)
 	}
 	switch u {
 	case bytesUnit:

@@ -33,7 +33,7 @@ func regions(root string) map[string]func() (string, error) {
 var generated = []string{"docs/config.md", "docs/errors.md", "docs/environment.md", "docs/limits.md", "docs/json.md",
 	"docs/api.md", "docs/repositories.md"}
 
-// Pages makes the pages of the tree below root anew. It writes nothing.
+// Pages makes the pages of the tree below root again. It writes nothing.
 func Pages(root string) ([]Page, error) {
 	parts := regions(root)
 	var pages []Page

@@ -49,8 +49,8 @@ export function askCancel(t: Task): void {
 
 export function askRetry(t: Task, from?: string): void {
   askUser({
-    title: from ? `Begin anew from ${from}?` : `Reopen ${t.id}?`,
-    text: from ? `${from} begins anew without its earlier work, and so do those after it that are not merged.` : "What is merged stays merged; what failed is tried again.",
+    title: from ? `Start again from ${from}?` : `Reopen ${t.id}?`,
+    text: from ? `${from} starts again without its earlier work, and so do those after it that are not merged.` : "What is merged stays merged; what failed is tried again.",
     confirm: from ? `Retry from ${from}` : `Reopen ${t.id}`,
     act: async () => void (await sendCommand("retry", from ? { Task: t.id, From: from } : { Task: t.id }, `${t.id} is reopened`, t.id)),
   });

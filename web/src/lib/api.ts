@@ -100,7 +100,7 @@ async function readProblem(r: Response): Promise<ProblemBody> {
     const body: unknown = JSON.parse(text);
     if (typeof body === "object" && body !== null) return body as ProblemBody;
   } catch {
-    // It is no problem document: the status tells what there is to tell.
+    // It is not a problem document: the status tells what there is to tell.
   }
   return { title: r.status === 404 ? "this office does not have that" : `the office answered ${r.status} ${r.statusText}` };
 }

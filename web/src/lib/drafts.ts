@@ -1,5 +1,5 @@
 // Texts that are being typed, by the place where they are typed. A page that is left, by a link,
-// by a key or because it is loaded anew, has its text again when it is shown again in this tab.
+// by a key or because it is loaded again, has its text when this tab shows it again.
 
 const prefix = "company.draft.";
 
@@ -22,7 +22,7 @@ export function keepDraft(key: string, text: string): void {
     if (text) sessionStorage.setItem(prefix + key, text);
     else sessionStorage.removeItem(prefix + key);
   } catch {
-    memory.set(key, text); // it is kept until the page is loaded anew
+    memory.set(key, text); // it is kept until the page is loaded again
   }
 }
 

@@ -2,7 +2,7 @@
 
 const patience = 5000; // ms in which a page has its heading
 
-/** focusHeading moves the focus to the heading of the page, so that a reader hears where they are. The heading may come later, or come anew with the data; a reader who goes on meanwhile is left alone. It gives what ends it. */
+/** focusHeading moves the focus to the heading of the page, so that a reader hears where they are. The heading may come later, or be replaced with the data; a reader who goes on meanwhile is left alone. It gives what ends it. */
 export function focusHeading(): () => void {
   const main = document.getElementById("main");
   const came = document.activeElement;

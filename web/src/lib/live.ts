@@ -213,7 +213,7 @@ async function follow(signal: AbortSignal): Promise<void> {
       if (p.message) why = p.message;
     }
     if (signal.aborted || link.now.state === "denied") return;
-    // The first try after an end is at once: a stream that fell silent is begun anew
+    // The first try after an end is at once: a stream that fell silent is started again
     // without a word.
     if (tries++ === 0) {
       await waitFor(300, signal);
@@ -227,7 +227,7 @@ async function follow(signal: AbortSignal): Promise<void> {
 }
 
 /**
- * isRefreshDue says whether a page asks anew without an event, at each tick of the clock. With
+ * isRefreshDue says whether a page asks again without an event, at each tick of the clock. With
  * the feed some things move by the clock alone; without it a proxy may hold streams back and
  * let answers through.
  */

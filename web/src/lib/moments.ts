@@ -27,7 +27,7 @@ export class RunMoments {
     const have = this.byRun.get(it.run) ?? { offered: 0, claimed: 0, begun: 0, asked: false };
     switch (it.kind) {
       case "run.offered":
-        // A run that was let go is offered anew: its time begins again.
+        // A run that was let go is offered again: its time begins again.
         this.byRun.set(it.run, { offered: at, claimed: 0, begun: 0, asked: have.asked });
         return true;
       case "run.claimed":

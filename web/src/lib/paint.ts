@@ -1,4 +1,4 @@
-// The beat of the page: all that is shown anew is shown together, so that a flood of events
+// The beat of the page: all updates are shown together, so that a flood of events
 // makes four renders a second, however many things on the page change by it.
 
 import { counts } from "./api.ts";
@@ -33,7 +33,7 @@ export function showSoon(one: Shown): void {
   beat.add(one);
 }
 
-/** listenTo has fn called when something is shown anew, and gives what ends that. */
+/** listenTo has fn called when the page is drawn, and gives what ends that. */
 export function listenTo(one: Shown, fn: () => void): () => void {
   one.listeners.add(fn);
   return () => one.listeners.delete(fn);

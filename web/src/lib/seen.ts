@@ -41,7 +41,7 @@ export function noteSeen(of: string, file: DiffFile, on: boolean): void {
   try {
     localStorage.setItem(key, JSON.stringify(all.slice(-most)));
   } catch {
-    // It holds until the page is loaded anew.
+    // It holds until the page is loaded again.
   }
 }
 
@@ -60,6 +60,6 @@ export function keepSplit(on: boolean): void {
   try {
     localStorage.setItem(viewKey, on ? "split" : "");
   } catch {
-    // It holds until the page is loaded anew.
+    // It holds until the page is loaded again.
   }
 }

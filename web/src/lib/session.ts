@@ -25,6 +25,6 @@ export function storeToken(token: string): void {
     if (token) sessionStorage.setItem(key, token);
     else sessionStorage.removeItem(key);
   } catch {
-    // It is kept in memory, until the page is loaded anew.
+    // It is kept in memory, until the page is loaded again.
   }
 }

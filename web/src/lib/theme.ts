@@ -20,6 +20,6 @@ export function applyTheme(t: Theme): void {
     if (t === "auto") localStorage.removeItem(key);
     else localStorage.setItem(key, t);
   } catch {
-    // It holds until the page is loaded anew.
+    // It holds until the page is loaded again.
   }
 }

@@ -125,7 +125,7 @@ export function QuestionCard({ q }: { q: Approval }) {
           <label className="field">
             Raise the cap by
             <input value={amount} onChange={(e) => setAmount(e.target.value)} placeholder="the usual amount" aria-invalid={raise === null} />
-            <span className={raise === null ? "ink-bad small" : "hint"}>{raise === null ? "this is no amount: " : ""}5usd, 2.50usd, 100ktokens or 2Mtokens; empty: as much as the config gives a task</span>
+            <span className={raise === null ? "ink-bad small" : "hint"}>{raise === null ? "this is not an amount: " : ""}5usd, 2.50usd, 100ktokens or 2Mtokens; empty: as much as the config gives a task</span>
           </label>
         ) : null}
         <div className="stack tight">

@@ -236,7 +236,7 @@ function Changes({ of, p, findings, comments, context, setContext }: ChangesPart
         </Panel>
       ) : null}
       {shown.map((f) => (
-        // One that is folded with more lines around it is another one: it begins anew, folded.
+        // One that is folded with more lines around it is another one: it starts again, folded.
         <FileDiff key={`${folded.has(f.path)} ${f.path}`} file={f} findings={placed.at} comments={comments} folded={folded.has(f.path)} split={wide && !narrow} seen={seen.has(f.path)} see={see} />
       ))}
       {files.length > shown.length ? (

@@ -21,7 +21,7 @@ export function RunPage({ id }: { id: string }) {
   const entry = useResource<Shown>(path);
   return (
     <Read entry={entry} path={path} what={id} heading={id}>
-      {(shown) => (shown.run ? <RunView r={shown.run} /> : <Empty>{id} is no run.</Empty>)}
+      {(shown) => (shown.run ? <RunView r={shown.run} /> : <Empty>{id} is not a run.</Empty>)}
     </Read>
   );
 }
@@ -98,7 +98,7 @@ interface TalkState {
   reading: boolean;
 }
 
-/** useTalk follows the conversation of a run; after a loss it is read anew. */
+/** useTalk follows the conversation of a run; after a loss it is read again. */
 function useTalk(id: string): TalkState {
   const [state, setState] = useState<TalkState>({ entries: [], outputs: [], dropped: 0, ended: false, problem: null, reading: true });
   useEffect(() => {

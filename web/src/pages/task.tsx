@@ -25,7 +25,7 @@ export function TaskPage({ id }: { id: string }) {
   const entry = useResource<Shown>(path);
   return (
     <Read entry={entry} path={path} what={id} heading={id}>
-      {(shown) => (shown.task ? <TaskView t={shown.task} /> : <Empty>{id} is no task.</Empty>)}
+      {(shown) => (shown.task ? <TaskView t={shown.task} /> : <Empty>{id} is not a task.</Empty>)}
     </Read>
   );
 }
@@ -218,7 +218,7 @@ function askBudget(t: TaskDetail): void {
       const by = parseAmount(text);
       if (by) await sendCommand("raise_budget", { Task: t.id, By: by }, `the cap of ${t.id} is raised by ${text}`, t.id);
       else {
-        tell(`"${text}" is no amount: amounts look like 5usd or 100ktokens`, true);
+        tell(`"${text}" is not an amount: amounts look like 5usd or 100ktokens`, true);
       }
     },
   });

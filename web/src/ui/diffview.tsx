@@ -44,7 +44,7 @@ function useColours(file: DiffFile, open: boolean): Colours {
   useEffect(() => {
     if (!open || file.binary || !languageOf(file.path)) return;
     let gone = false;
-    // Without its colours the code is as readable: a chunk that does not come is no error.
+    // Without its colours the code is as readable: a chunk that does not come is not an error.
     import("../lib/colours.ts").then((m) => gone || setColours(m.colourFile(file)), () => {});
     return () => {
       gone = true;

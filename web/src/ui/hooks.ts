@@ -65,7 +65,7 @@ setInterval(() => {
 
 const watchTicks = (fn: () => void): (() => void) => listenTo(ticking, fn);
 
-/** useNow is the office's time, each second anew. */
+/** useNow is the office's time, updated each second. */
 export function useNow(): number {
   useSyncExternalStore(watchTicks, () => ticks);
   return clock.now();

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-var write = flag.Bool("write", false, "write profile.json anew")
+var write = flag.Bool("write", false, "write profile.json again")
 
 func TestProfileIsDerived(t *testing.T) {
 	moby, err := os.ReadFile("moby.json")

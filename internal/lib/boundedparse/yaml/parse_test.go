@@ -98,7 +98,7 @@ func TestParseCountsLevels(t *testing.T) {
 	}
 }
 
-// Marks before a value are levels, too: the name of an anchor is no value that ends them.
+// Marks before a value are levels, too: the name of an anchor is not a value that ends them.
 func TestNestingBeforeValues(t *testing.T) {
 	for _, unit := range []string{"&a !b ", "!b &a ", "!b !c ", "&a "} {
 		_, err := Parse([]byte(strings.Repeat(unit, 500)+"x"), Limits{Bytes: 1 << 20, Lines: 1000, Depth: 60})

@@ -71,7 +71,7 @@ func (n *nesting) add(t *token.Token) {
 	case token.DocumentHeaderType, token.DocumentEndType:
 		*n = nesting{paths: n.paths}
 	default:
-		if n.last == nil || n.last.Type != token.AnchorType { // the name of an anchor is no value
+		if n.last == nil || n.last.Type != token.AnchorType { // the name of an anchor is not a value
 			n.marks = 0 // they belong to this value
 		}
 	}

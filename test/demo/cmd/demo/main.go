@@ -36,7 +36,7 @@ func run(ctx context.Context) error {
 	if s := os.Getenv("SEED"); s != "" {
 		n, err := strconv.ParseUint(s, 10, 64)
 		if err != nil {
-			return fmt.Errorf("SEED=%s is no number", s)
+			return fmt.Errorf("SEED=%s is not a number", s)
 		}
 		seed = n
 	}
