@@ -52,6 +52,11 @@ test: ## every test that a change must pass, in phases: build, rules, unit, race
 test/long: ## everything else, in two hours: every client, package set, seed and moment of a kill (PHASES=docker: that)
 	@scripts/setup.sh test
 	@$(GO) run ./tools/testrun -long -only "$(PHASES)"
+	@scripts/cover.sh
+
+.PHONY: test/cover
+test/cover: #- how many statements of internal/ the tests without Docker execute
+	@scripts/cover.sh
 
 # One program that is raced as a whole meets the concurrency of real walks.
 .PHONY: test/race

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"sync"
@@ -76,6 +77,9 @@ type runner struct {
 
 	saving    *backgroundSave // the save under way, nil without one
 	recording sync.Mutex      // held while a record is journaled and folded
+
+	tracedMessages int // parts of the transcript that were logged
+	tracedCalls    int
 }
 
 func (r *runner) buildOutcome() Outcome {
@@ -92,6 +96,7 @@ func (r *runner) load(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("read the journal of %s: %w", r.cfg.Run, err)
 	}
+	r.tracedMessages, r.tracedCalls = len(r.conv.log.Messages), len(r.conv.log.ToolCalls) // by the process before
 	if r.conv.begun {
 		if err := r.checkAgent(); err != nil {
 			return err
@@ -301,7 +306,27 @@ func (r *runner) keepRecord(
 	if err := add(ctx, data); err != nil {
 		return fmt.Errorf("journal %s: %w", r.cfg.Run, NotKeptOf(err))
 	}
-	return r.conv.foldRecord(ctx, r.cfg.Blobs, kind, data)
+	if err := r.conv.foldRecord(ctx, r.cfg.Blobs, kind, data); err != nil {
+		return err
+	}
+	r.traceTranscript(ctx)
+	return nil
+}
+
+// LevelTrace is the log level of conversations (LOG-1).
+const LevelTrace = slog.LevelDebug - 4
+
+// traceTranscript logs what the transcript got since the last call.
+func (r *runner) traceTranscript(ctx context.Context) {
+	log := &r.conv.log
+	for _, message := range log.Messages[min(r.tracedMessages, len(log.Messages)):] {
+		r.cfg.Logger.Log(ctx, LevelTrace, "message", "run_id", r.cfg.Run, "from", message.Role, "text", message.Content)
+	}
+	for _, call := range log.ToolCalls[min(r.tracedCalls, len(log.ToolCalls)):] {
+		r.cfg.Logger.Log(ctx, LevelTrace, "tool call", "run_id", r.cfg.Run, "tool", call.Name, "arguments", call.Arguments,
+			"result", call.Result)
+	}
+	r.tracedMessages, r.tracedCalls = len(log.Messages), len(log.ToolCalls)
 }
 
 func detachContext(ctx context.Context) (context.Context, context.CancelFunc) {

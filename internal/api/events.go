@@ -10,7 +10,9 @@ import (
 	"strconv"
 
 	"company/internal/company"
+	"company/internal/lib/safetext"
 	"company/internal/present/feed"
+	"company/internal/present/view"
 )
 
 // serveEvents streams the feed as server-sent events until the client disconnects. The id of a
@@ -24,13 +26,46 @@ func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request) {
 		writeError(w, company.E(company.EInvalid, "from, until and Last-Event-ID must be event numbers"))
 		return
 	}
+	s.streamEvents(w, r, of, func(feed.Item) bool { return true })
+}
+
+// serveRunEvents streams the events of a task, or of one run of an agent (UI-5).
+func (s *Server) serveRunEvents(w http.ResponseWriter, r *http.Request) {
+	of, err := rangeOf(r)
+	if err != nil {
+		writeError(w, company.E(company.EInvalid, "from, until and Last-Event-ID must be event numbers"))
+		return
+	}
+	selects := func(feed.Item) bool { return true }
+	id := r.PathValue("id")
+	of.Task = company.TaskID(id)
+	if run := company.RunID(id); run.Valid() {
+		of.Task = run.Task()
+		selects = func(item feed.Item) bool { return item.Run == run }
+	}
+	task, err := view.FindTask(s.office.Source().State, string(of.Task))
+	if err == nil && string(of.Task) != id && task.Runs[company.RunID(id)] == nil {
+		err = company.E(company.ENotFound, "there is no run "+safetext.EscapeLine(id, 40))
+	}
+	if err != nil {
+		writeError(w, err)
+		return
+	}
+	s.streamEvents(w, r, of, selects)
+}
+
+// streamEvents streams the items of a range that are selected.
+func (s *Server) streamEvents(w http.ResponseWriter, r *http.Request, of feed.Range, selects func(feed.Item) bool) {
 	stream := s.newStream(w)
 	defer stream.closeStream()
 	if err := stream.sendText(""); err != nil { // send the header now, since the first event may take long
 		return
 	}
 	// The stream ends with the client or the server, which is not an error.
-	err = s.office.Follow(r.Context(), of, func(item feed.Item) error {
+	err := s.office.Follow(r.Context(), of, func(item feed.Item) error {
+		if !selects(item) {
+			return nil
+		}
 		text, err := item.JSON()
 		if err != nil {
 			return err

@@ -38,7 +38,8 @@ func (s *Server) newStream(w http.ResponseWriter) *eventStream {
 func (e *eventStream) beginStream() {
 	e.begun = true
 	e.w.Header().Set("Content-Type", "text/event-stream")
-	e.w.Header().Set("Cache-Control", "no-store")
+	e.w.Header().Set("Cache-Control", "no-cache, no-store")
+	e.w.Header().Set("Connection", "keep-alive") // left out where the protocol has no such header
 	// nginx buffers an answer until its buffer is full, which takes hours for an idle office
 	// (https://nginx.org/en/docs/http/ngx_http_proxy_module.html#proxy_buffering).
 	e.w.Header().Set("X-Accel-Buffering", "no")

@@ -34,8 +34,9 @@ func NewProblem(err error) Problem {
 		Status: http.StatusInternalServerError}
 	var fault *company.Error
 	if errors.As(err, &fault) {
-		problem = Problem{Title: fault.Message, Detail: fault.Why, Code: fault.Code, Class: company.ClassOf(fault),
-			Hint: fault.Hint, Run: fault.RunID,
+		shown := fault.ForDisplay()
+		problem = Problem{Title: fault.Message, Detail: fault.Why, Code: fault.Code, Class: shown.Class,
+			Hint: fault.Hint, Run: fault.RunID, Phase: shown.Phase, Number: shown.Number, Cause: shown.Cause,
 			Details: fault.Details, Status: httpStatus[fault.Code], CurrentTask: fault.CurrentTask,
 			CurrentState: fault.CurrentState}
 		if fault.Op != "" {
@@ -43,6 +44,9 @@ func NewProblem(err error) Problem {
 		}
 		if problem.Detail == "" && fault.Err != nil {
 			problem.Detail = fault.Err.Error()
+		}
+		if problem.Cause == problem.Detail {
+			problem.Cause = ""
 		}
 		if around := textAround(err, fault); around != "" {
 			problem.Detail = strings.TrimSuffix(around+": "+problem.Detail, ": ")
@@ -63,8 +67,12 @@ func textAround(err error, e *company.Error) string {
 
 // AsError converts a problem document into an error.
 func (p Problem) AsError() *company.Error {
-	return &company.Error{Code: p.Code, Class: p.Class, Message: p.Title, Why: p.Detail, Hint: p.Hint, RunID: p.Run,
-		Details: p.Details, CurrentTask: p.CurrentTask, CurrentState: p.CurrentState}
+	var cause error
+	if p.Cause != "" {
+		cause = errors.New(p.Cause)
+	}
+	return &company.Error{Err: cause, Code: p.Code, Class: p.Class, Message: p.Title, Why: p.Detail, Hint: p.Hint,
+		RunID: p.Run, Details: p.Details, CurrentTask: p.CurrentTask, CurrentState: p.CurrentState}
 }
 
 // readError returns the error in an answer. An older version of company supports neither these

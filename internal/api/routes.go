@@ -131,6 +131,9 @@ type Problem struct {
 	Class   company.Class `json:"class,omitempty"`
 	Hint    string        `json:"hint,omitempty"` // suggested fix
 	Run     company.RunID `json:"run_id,omitempty"`
+	Phase   string        `json:"phase,omitempty"`   // of the run
+	Number  int           `json:"number,omitempty"`  // stable number of the failure, for some codes
+	Cause   string        `json:"cause,omitempty"`   // text of the underlying error
 	Details string        `json:"details,omitempty"` // long text
 
 	CurrentTask  company.TaskID     `json:"current_task,omitempty"`  // unfinished task that blocks the request

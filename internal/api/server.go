@@ -178,6 +178,8 @@ func (s *Server) newHandler(page http.Handler) http.Handler {
 			func(w http.ResponseWriter, r *http.Request) { route.serve(s, w, r) })
 	}
 	mux.HandleFunc("GET /metrics", s.serveMetrics)
+	mux.HandleFunc("GET /sse/global", s.serveEvents)
+	mux.HandleFunc("GET /sse/runs/{id}", s.serveRunEvents)
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		ofPage := page != nil && !isAPIPath(r.URL.Path)
 		if ofPage && readsOnly(r) {

@@ -198,7 +198,7 @@ func (t *tcpServer) isSameOrigin(r *http.Request) bool {
 
 // isAPIPath reports whether a path is outside the page.
 func isAPIPath(path string) bool {
-	return path == "/api" || strings.HasPrefix(path, "/api/") || path == "/metrics"
+	return path == "/api" || strings.HasPrefix(path, "/api/") || path == "/metrics" || strings.HasPrefix(path, "/sse/")
 }
 
 // guardRequests passes a request to next only if it is for this server, comes from no other site,

@@ -669,7 +669,7 @@ func TestStreamOverTCP(t *testing.T) {
 			ids += id + " "
 		}
 	}
-	if beats < 10 || ids != "2 " || resp.Header.Get("Cache-Control") != "no-store" {
+	if beats < 10 || ids != "2 " || resp.Header.Get("Cache-Control") != "no-cache, no-store" {
 		t.Fatalf("%d beats, events %s: %v", beats, ids, lines.Err())
 	}
 	ended := make(chan struct{})

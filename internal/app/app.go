@@ -172,6 +172,11 @@ func Open(ctx context.Context, options Options) (_ *App, err error) {
 	app.closers = append(app.closers, closeLog)
 	app.crashes = crashes.Open(off.StateFolder, log)
 	app.closers = append(app.closers, app.crashes.Close)
+	if options.Fault == nil { // otherwise the config has only defaults, and the recorded folder is used
+		if err := off.SettleBusFolder(loaded.Config.Bus.Path, busRecords()); err != nil {
+			return nil, err
+		}
+	}
 	if app.bus, err = openBus(ctx, off, loaded.Config, log); err != nil {
 		return nil, addDamageHint(off.Paths, err)
 	}
@@ -197,7 +202,7 @@ func Open(ctx context.Context, options Options) (_ *App, err error) {
 		Containers: app.stage.containersAtOnce(app.containers),
 		Readers:    loaded.Config.Limits.Readers, Writers: loaded.Config.Limits.Writers,
 		Projection: announcer{app}, OnLate: app.reportLate, OnHold: app.reportHold, Crashes: app.crashes, Lines: app,
-		Secrets: app.secrets,
+		Secrets: app.secrets, Takeover: options.Lock.Takeover(),
 	})
 	if err != nil {
 		return nil, addCrashHint(off.Paths, addDamageHint(off.Paths, err))

@@ -39,6 +39,13 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
+	if dir := os.Getenv(migrateChildOffice); dir != "" {
+		if err := migrateSlowly(dir); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
 	remove := goroutines.OwnHome()
 	code := m.Run()
 	remove()

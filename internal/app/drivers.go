@@ -21,6 +21,7 @@ import (
 	"company/internal/company"
 	"company/internal/container"
 	"company/internal/container/docker"
+	"company/internal/container/dockerapi"
 	"company/internal/forge"
 	"company/internal/forge/gitea"
 	"company/internal/forge/github"
@@ -112,13 +113,15 @@ func openBus(ctx context.Context, off *office.Office, cfg config.Config, log *sl
 type Daemon struct {
 	Host    string        // container.docker_host (empty means the address that Docker's own client uses)
 	Cleanup time.Duration // timeout of one removal (0 means the driver's default)
+	Allow   []string      // container.allow
 	Logger  *slog.Logger
 }
 
 // DaemonOf returns the daemon of a config. DOCKER_HOST overrides container.docker_host, which overrides
 // the contexts of Docker's own client.
 func DaemonOf(c config.Config, env func(string) (string, bool), log *slog.Logger) Daemon {
-	daemon := Daemon{Host: c.Container.DockerHost, Cleanup: c.Container.CleanupTimeout, Logger: log}
+	daemon := Daemon{Host: c.Container.DockerHost, Cleanup: c.Container.CleanupTimeout,
+		Allow: c.Container.Allow, Logger: log}
 	if host, ok := env("DOCKER_HOST"); ok && host != "" {
 		daemon.Host = ""
 	}
@@ -131,7 +134,14 @@ func (d Daemon) OpenRuntime(ctx context.Context) (container.Runtime, error) {
 }
 
 func (d Daemon) openDocker(ctx context.Context) (*docker.Runtime, error) {
-	return docker.Open(ctx, docker.Options{Host: d.Host, Cleanup: d.Cleanup, Log: d.Logger})
+	var allow []dockerapi.Word
+	if d.Allow != nil { // without a config all are allowed
+		allow = []dockerapi.Word{}
+	}
+	for _, call := range d.Allow {
+		allow = append(allow, dockerapi.Word(call))
+	}
+	return docker.Open(ctx, docker.Options{Host: d.Host, Allow: allow, Cleanup: d.Cleanup, Log: d.Logger})
 }
 
 // ListContainers returns the containers with our labels, of all offices.

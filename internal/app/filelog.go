@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"log/slog"
 
+	"company/internal/agent"
 	"company/internal/company"
 	"company/internal/lib/safedir"
 	"company/internal/lib/secretscan"
@@ -19,16 +20,19 @@ const (
 )
 
 // newFileLog adds the office's company.log, as lines of JSON, to a logger (LOG-1). The file holds
-// state changes and problems, never a conversation.
+// state changes and problems, and conversations only at the level trace.
 //
 // The callback gets the error when the file can no longer be written, and nil once it can. The
 // logger also reports the error.
 func newFileLog(
 	logs *safedir.Folder, also *slog.Logger, log config.Log, secrets *secretscan.Scanner, told func(error),
 ) (*slog.Logger, func() error, error) {
-	level := slog.LevelInfo
-	if err := level.UnmarshalText([]byte(cmp.Or(log.Level, "info"))); err != nil {
-		return nil, nil, company.E(company.EConfig, "invalid log.level "+log.Level).Fix("use error, warn, info or debug")
+	level := agent.LevelTrace
+	if log.Level != "trace" {
+		if err := level.UnmarshalText([]byte(cmp.Or(log.Level, "info"))); err != nil {
+			return nil, nil, company.E(company.EConfig, "invalid log.level "+log.Level).
+				Fix("use error, warn, info, debug or trace")
+		}
 	}
 	rotating, err := logs.OpenRotating(companyLog, maxLogBytes, keptLogs)
 	if err != nil {

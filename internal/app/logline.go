@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"strings"
 
+	"company/internal/agent"
 	"company/internal/company"
 	"company/internal/lib/secretscan"
 )
@@ -23,6 +24,9 @@ func newLogLines(w io.Writer, level slog.Level, secrets *secretscan.Scanner) slo
 	return logLines{slog.NewJSONHandler(
 		w, &slog.HandlerOptions{Level: level, ReplaceAttr: func(groups []string, a slog.Attr) slog.Attr {
 			if len(groups) == 0 && a.Key == slog.LevelKey {
+				if level, _ := a.Value.Any().(slog.Level); level <= agent.LevelTrace {
+					return slog.String(a.Key, "trace")
+				}
 				return slog.String(a.Key, strings.ToLower(a.Value.String()))
 			}
 			return maskAttr(secrets, a)

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"company/internal/agent"
 	"company/internal/company"
 	"company/internal/lib/secret"
 	"company/internal/lib/secretscan"
@@ -19,6 +20,8 @@ import (
 // below the level is not there (LOG-1).
 func TestLogLines(t *testing.T) {
 	var out bytes.Buffer
+	traced := slog.New(newLogLines(&out, agent.LevelTrace, nil))
+	traced.Log(t.Context(), agent.LevelTrace, "message", "text", "hello")
 	log := slog.New(newLogLines(&out, slog.LevelInfo, nil))
 	log.Debug("not written")
 	log.Info("event", "seq", 7, "kind", "task.submitted", "task_id", company.TaskID("t1"), "phase", "plan", "run_id",
@@ -41,6 +44,7 @@ func TestLogLines(t *testing.T) {
 		lines = append(lines, v)
 	}
 	want := []map[string]any{
+		{"level": "trace", "msg": "message", "module": "app", "text": "hello"},
 		{"level": "info", "msg": "event", "module": "app", "seq": 7.0, "kind": "task.submitted", "task_id": "t1",
 			"phase": "plan"},
 		{"level": "info", "msg": "event", "module": "app", "seq": 8.0, "kind": "office.started"},

@@ -25,7 +25,8 @@ func TestModelProfiles(t *testing.T) {
   play: {adapter: scripted, script: s.yaml}
 `
 	configtest.WriteFile(t, filepath.Join(dir, "company", "config.yaml"), text)
-	l, err := config.Load(t.Context(), config.LoadOptions{Env: configtest.Env(map[string]string{"XDG_CONFIG_HOME": dir})})
+	l, err := config.Load(t.Context(), config.LoadOptions{Env: configtest.Env(map[string]string{
+		"XDG_CONFIG_HOME": dir, config.VarEnvironment: "test"})})
 	if err != nil {
 		t.Fatal(err)
 	}

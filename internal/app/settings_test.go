@@ -6,12 +6,14 @@ import (
 	"maps"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"company/internal/bus/nats"
 	"company/internal/company"
+	"company/internal/container/dockerapi"
 	"company/internal/engine/orchestrator"
 	"company/internal/ledger"
 	"company/internal/office/config"
@@ -173,7 +175,8 @@ func TestSettingsOfTasks(t *testing.T) {
 	}
 }
 
-// DOCKER_HOST goes before container.docker_host, as it does in Docker's own client.
+// DOCKER_HOST goes before container.docker_host, as it does in Docker's own client. container.allow narrows the
+// commands, and all are allowed by default (CTR-2).
 func TestDaemonOf(t *testing.T) {
 	c := config.Default()
 	c.Container.DockerHost = "unix:///run/user/1000/docker.sock"
@@ -182,6 +185,18 @@ func TestDaemonOf(t *testing.T) {
 		if got := DaemonOf(c, env, nil); got.Host != want || got.Cleanup != time.Minute {
 			t.Errorf("DOCKER_HOST %q: %+v", host, got)
 		}
+	}
+	var all []string
+	for _, word := range dockerapi.Words {
+		all = append(all, string(word))
+	}
+	noEnv := func(string) (string, bool) { return "", false }
+	if got := DaemonOf(c, noEnv, nil); !slices.Equal(got.Allow, all) {
+		t.Errorf("allowed are %v, want %v", got.Allow, all)
+	}
+	c.Container.Allow = []string{"exec"}
+	if _, err := DaemonOf(c, noEnv, nil).OpenRuntime(t.Context()); company.CodeOf(err) != company.EConfig {
+		t.Errorf("an unknown command: %v", err)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"company/internal/company"
 	"company/internal/engine/dispatch"
+	"company/internal/gitops"
 	"company/internal/office/config"
 	"company/internal/upkeep"
 )
@@ -32,10 +33,10 @@ func (a *App) wireHandlers(ctx context.Context) (*dispatch.Pool, error) {
 		return nil, err
 	}
 	for kind, find := range handlers.finders {
-		a.orch.Register(kind, company.ReportOutcome(a.orch, find))
+		a.orch.Register(kind, a.nameRuns(company.ReportOutcome(a.orch, find)))
 	}
 	for kind, handle := range handlers.others {
-		a.orch.Register(kind, handle)
+		a.orch.Register(kind, a.nameRuns(handle))
 	}
 	// Remove containers of an earlier process before any work starts. This process holds the lock, so
 	// no other process has containers with this office's label.
@@ -44,4 +45,26 @@ func (a *App) wireHandlers(ctx context.Context) (*dispatch.Pool, error) {
 	}
 	a.keeper.RemoveStale(ctx, out.git)
 	return handlers.pool, nil
+}
+
+// nameRuns returns a handler whose git operations name their task and runs in the git.log (GIT-3): the run of the
+// effect, or for a merge the workers' runs that are merged.
+func (a *App) nameRuns(handle company.EffectHandler) company.EffectHandler {
+	return func(ctx context.Context, effect company.Effect) error {
+		var runs []string
+		if effect.Run != "" {
+			runs = append(runs, string(effect.Run))
+		} else if task := a.View().Tasks[effect.Task]; task != nil {
+			merged := effect.Stack
+			if len(merged) == 0 && effect.Subtask != "" {
+				merged = []company.SubtaskID{effect.Subtask}
+			}
+			for _, id := range merged {
+				if sub := task.Subtask(id); sub != nil {
+					runs = append(runs, string(company.NewRunID(task.ID, id, company.Worker, sub.Started)))
+				}
+			}
+		}
+		return handle(gitops.WithSubject(ctx, string(effect.Task), runs...), effect)
+	}
 }

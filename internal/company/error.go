@@ -38,14 +38,15 @@ const (
 	ELedger    Code = "E_LEDGER" // damage in the ledger
 	ETimeout   Code = "E_TIMEOUT"
 	EForge     Code = "E_FORGE"
-	ERegistry  Code = "E_REGISTRY" // a package registry does not answer
-	EAuth      Code = "E_AUTH"     // a forge or a remote refuses the login
-	EAccess    Code = "E_ACCESS"   // the office's own address refuses requests without a token
-	EWaiting   Code = "E_WAITING"  // a person must answer first
-	EDiverged  Code = "E_DIVERGED" // a replay differs from its record
-	EOutput    Code = "E_OUTPUT"   // the result cannot be written
-	EEvidence  Code = "E_EVIDENCE" // evidence that is missing or invalid: of a review, or of a finished task
-	ECrash     Code = "E_CRASH"    // work during which the process died repeatedly
+	ERegistry  Code = "E_REGISTRY"  // a package registry does not answer
+	EAuth      Code = "E_AUTH"      // a forge or a remote refuses the login
+	EAccess    Code = "E_ACCESS"    // the office's own address refuses requests without a token
+	EWaiting   Code = "E_WAITING"   // a person must answer first
+	EDiverged  Code = "E_DIVERGED"  // a replay differs from its record
+	EOutput    Code = "E_OUTPUT"    // the result cannot be written
+	EMigration Code = "E_MIGRATION" // an office in an older format
+	EEvidence  Code = "E_EVIDENCE"  // evidence that is missing or invalid: of a review, or of a finished task
+	ECrash     Code = "E_CRASH"     // work during which the process died repeatedly
 )
 
 // Class tells whether a retry or a person can fix an error, or neither (ERR-1).
@@ -62,12 +63,15 @@ const (
 type Error struct {
 	Code    Code   `json:"code"`
 	Class   Class  `json:"class,omitempty"`
-	Op      string `json:"op,omitempty"`      // the operation, e.g. "read company.yaml"
-	Message string `json:"message"`           // one sentence for people
-	Why     string `json:"why,omitempty"`     // the cause, if known
-	Hint    string `json:"hint,omitempty"`    // the next step, with a command if there is one
-	Err     error  `json:"-"`                 // the cause
-	RunID   RunID  `json:"run_id,omitempty"`  //
+	Op      string `json:"op,omitempty"`   // the operation, e.g. "read company.yaml"
+	Message string `json:"message"`        // one sentence for people
+	Why     string `json:"why,omitempty"`  // the cause, if known
+	Hint    string `json:"hint,omitempty"` // the next step, with a command if there is one
+	Err     error  `json:"-"`              // the cause
+	RunID   RunID  `json:"run_id,omitempty"`
+	Phase   string `json:"phase,omitempty"`   // of the run, set by ForDisplay
+	Number  int    `json:"number,omitempty"`  // stable number of the failure, set by ForDisplay
+	Cause   string `json:"cause,omitempty"`   // text of Err, set by ForDisplay
 	Details string `json:"details,omitempty"` // long text, shown with -v
 
 	Line *ConfigLine `json:"-"` // a config line that fixes it, if known
@@ -113,6 +117,19 @@ func (e *Error) Error() string {
 }
 
 func (e *Error) Unwrap() error { return e.Err }
+
+// ForDisplay returns a copy for people and programs: with its class, its number, the phase of its run, and the text of
+// its cause unless Why has it already (ERR-1).
+func (e *Error) ForDisplay() *Error {
+	c := *e
+	guide, _ := GuideOf(c.Code)
+	c.Class, c.Number = ClassOf(e), guide.Number
+	c.Phase = c.RunID.Phase()
+	if c.Err != nil && c.Err.Error() != c.Why {
+		c.Cause = c.Err.Error()
+	}
+	return &c
+}
 
 // Is matches by code, so that errors.Is(err, company.E(company.EStale, ""))
 // compares the kind of error and not its text.

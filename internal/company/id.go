@@ -176,5 +176,14 @@ func (id RunID) Task() TaskID {
 	return t
 }
 
+// Phase returns the phase of its task in which a run works: one of Phases, or "" for an invalid id.
+func (id RunID) Phase() string {
+	_, _, role, _, err := id.Split()
+	if err != nil {
+		return ""
+	}
+	return map[Role]string{Manager: "plan", Worker: "execute", Reviewer: "review", Merger: "merge"}[role]
+}
+
 // FilePath returns the name of a file of the run as the ledger uses it.
 func (id RunID) FilePath(name string) string { return "runs/" + string(id) + "/" + name }

@@ -204,6 +204,14 @@ type StartOffice struct {
 	// LastWorked is the last time at which the previous process is known to have worked. Zero means unknown.
 	LastWorked time.Time
 	Agents     []AgentModels // from the config; empty means unknown
+	// Takeover describes the process from which the office was taken over. Nil means that the office was free.
+	Takeover *Takeover
+}
+
+// Takeover describes a process that held the office without beating or answering, and was killed for that (STA-17).
+type Takeover struct {
+	PID    int           `json:"pid"`
+	Silent time.Duration `json:"silent"` // time since its last heartbeat
 }
 
 func (c StartOffice) decide(state *State, meta Meta) ([]Event, error) {
@@ -211,7 +219,8 @@ func (c StartOffice) decide(state *State, meta Meta) ([]Event, error) {
 		return nil, E(ELedger, "this ledger belongs to office "+state.Office.ID+", not to "+c.Office)
 	}
 	first := &OfficeStarted{Office: c.Office, Epoch: state.Office.Epoch + 1, Version: c.Version, Workers: c.Workers,
-		Writers: c.Writers, Wall: c.Wall, LastWorked: c.LastWorked, Held: state.heldUntil(c.LastWorked)}
+		Writers: c.Writers, Wall: c.Wall, LastWorked: c.LastWorked, Held: state.heldUntil(c.LastWorked),
+		Takeover: c.Takeover}
 	if len(state.Office.Agents) == 0 {
 		first.Agents = c.Agents
 	}
@@ -257,6 +266,8 @@ type OfficeStarted struct {
 	Held map[RunID]time.Duration `json:"held,omitempty"`
 	// Agents holds the models of the config if no earlier event recorded any.
 	Agents []AgentModels `json:"agents,omitempty"`
+	// Takeover describes the process from which the office was taken over, if any.
+	Takeover *Takeover `json:"takeover,omitempty"`
 }
 
 var _ = registerKind[OfficeStarted]()

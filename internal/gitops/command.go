@@ -132,7 +132,7 @@ func (s *Store) run(ctx context.Context, c call) (result, error) {
 	start := time.Now()
 	done, err := cmd.Run(ctx)
 	r := result{out: done.Out, stderr: done.Stderr, exit: done.Exit}
-	s.logOf(ctx).writeLine(c.args[0], c.args[1:], r.exit, time.Since(start), r.stderr)
+	s.logOf(ctx).writeLine(subjectOf(ctx), c.args[0], c.args[1:], r.exit, time.Since(start), r.stderr)
 	if ctx.Err() != nil {
 		return r, contextError(ctx, c.args[0])
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -300,7 +301,7 @@ func TestEveryOperationIsLogged(t *testing.T) {
 		t.Fatal(err)
 	}
 	log := NewOpLog(file)
-	if _, err := b.mirror.List(WithLog(b.ctx, log), b.base.OID); err != nil {
+	if _, err := b.mirror.List(WithSubject(WithLog(b.ctx, log), "t1", "t1-01.1"), b.base.OID); err != nil {
 		t.Fatal(err)
 	}
 	pushErr := b.push(log, Remote{URL: "https://ann:s3cret@127.0.0.1:1/x.git"}, "refs/heads/develop-t1-k3fq",
@@ -321,7 +322,8 @@ func TestEveryOperationIsLogged(t *testing.T) {
 		}
 		ops = append(ops, o)
 	}
-	if len(ops) != 3+len(networkPause) || ops[0].Op != "ls-tree" || ops[0].Exit != 0 || len(ops[0].Args) == 0 ||
+	if len(ops) != 3+len(networkPause) || ops[0].Op != "ls-tree" || !slices.Equal(ops[0].Runs, []string{"t1-01.1"}) ||
+		ops[0].Task != "t1" || ops[1].Task != "" || ops[0].Exit != 0 || len(ops[0].Args) == 0 ||
 		ops[2].Op != "ls-remote" || ops[2].Exit != 128 || ops[2].Stderr == "" {
 		t.Errorf("%+v", ops)
 	}

@@ -72,7 +72,7 @@ func (b *batch) close() {
 		exit = max(0, b.endProcess())
 		complaint = b.err.String()
 	}
-	b.s.logOf(b.ctx).writeLine("cat-file", []string{"--batch-command"}, exit, took, complaint)
+	b.s.logOf(b.ctx).writeLine(subjectOf(b.ctx), "cat-file", []string{"--batch-command"}, exit, took, complaint)
 }
 
 // processError converts a failure of the process to an error with its last message.

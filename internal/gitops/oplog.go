@@ -27,8 +27,10 @@ func NewOpLog(w io.Writer) *OpLog { return &OpLog{w: w, now: time.Now} }
 type Operation struct {
 	Time   time.Time `json:"time"`
 	Op     string    `json:"op"`
-	Exit   int       `json:"exit"`    // git's exit code; -1 if it was killed
-	TookUS int64     `json:"took_us"` // microseconds
+	Task   string    `json:"task_id,omitempty"`
+	Runs   []string  `json:"run_ids,omitempty"` // the runs whose work this is; several where they are merged together
+	Exit   int       `json:"exit"`              // git's exit code; -1 if it was killed
+	TookUS int64     `json:"took_us"`           // microseconds
 	Args   []string  `json:"args,omitempty"`
 	Stderr string    `json:"stderr,omitempty"` // the first line
 }
@@ -47,18 +49,18 @@ func (l *OpLog) Close() error {
 // Record writes an operation that was carried out inside a container, where no log is written and no time is
 // measured. A nil log discards it.
 func (l *OpLog) Record(op string, args ...string) {
-	l.writeLine(op, args, 0, 0, "")
+	l.writeLine(subject{}, op, args, 0, 0, "")
 }
 
 // writeLine writes one operation. It ignores write errors, because a failing log must not stop the work that it
 // describes.
-func (l *OpLog) writeLine(op string, args []string, exit int, took time.Duration, stderr string) {
+func (l *OpLog) writeLine(of subject, op string, args []string, exit int, took time.Duration, stderr string) {
 	if l == nil {
 		return
 	}
 	first, _, _ := strings.Cut(strings.TrimSpace(stderr), "\n")
-	operation := Operation{Time: l.now().UTC().Truncate(time.Second), Op: op, Exit: exit, TookUS: took.Microseconds(),
-		Stderr: Mask(first)}
+	operation := Operation{Time: l.now().UTC().Truncate(time.Second), Op: op, Task: of.task, Runs: of.runs, Exit: exit,
+		TookUS: took.Microseconds(), Stderr: Mask(first)}
 	for _, a := range args {
 		operation.Args = append(operation.Args, Mask(a))
 	}
@@ -81,7 +83,27 @@ func Mask(s string) string {
 	return loginInURL.ReplaceAllString(forms.Mask(s), "://[MASKED:GENERIC_SECRET]@")
 }
 
-type logKey struct{}
+type (
+	logKey     struct{}
+	subjectKey struct{}
+)
+
+// subject is what an operation is for.
+type subject struct {
+	task string
+	runs []string
+}
+
+// WithSubject returns a context in which the line of every git operation names the task and the runs that it is for.
+func WithSubject(ctx context.Context, task string, runs ...string) context.Context {
+	return context.WithValue(ctx, subjectKey{}, subject{task, runs})
+}
+
+// subjectOf returns the subject of a context. It is empty for work that is for no task.
+func subjectOf(ctx context.Context) subject {
+	of, _ := ctx.Value(subjectKey{}).(subject)
+	return of
+}
 
 // WithLog returns a context in which every git operation writes its line to log. It is for operations without a log
 // parameter.

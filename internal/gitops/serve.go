@@ -272,7 +272,8 @@ func (q *Quarantine) runPackProcess(ctx context.Context, c call, req PackRequest
 		close(copied)
 	}()
 	err = cmd.Wait()
-	q.s.logOf(ctx).writeLine(c.args[0], c.args[1:], gitexec.ExitCode(cmd), time.Since(begin), errOut.String())
+	q.s.logOf(ctx).writeLine(
+		subjectOf(ctx), c.args[0], c.args[1:], gitexec.ExitCode(cmd), time.Since(begin), errOut.String())
 	broken := ctx.Err() != nil // checked before Close below makes a late Read fail
 	if closer, ok := req.In.(io.Closer); ok {
 		_ = closer.Close()

@@ -12,6 +12,9 @@ import (
 // by its records. It returns "" if the office never stored records. records maps each driver to its folder within the
 // bus folder.
 func (o *Office) BusDriver(records map[string]string) (string, error) {
+	if o.lostBus != nil {
+		return "", o.lostBus
+	}
 	rec, _, err := readOfficeFile(o.StateFolder)
 	if err != nil || rec.Bus != "" {
 		return rec.Bus, err
@@ -53,17 +56,7 @@ func (o *Office) SettleBusDriver(want string, records map[string]string) error {
 
 // RecordBusDriver records which driver has the office's ledger.
 func (o *Office) RecordBusDriver(driver string) error {
-	unlock, err := o.StateFolder.Lock()
-	if err != nil {
-		return idError(o.StateFolder, err)
-	}
-	defer unlock()
-	rec, known, err := readOfficeFile(o.StateFolder)
-	if err != nil || known && rec.Bus == driver {
-		return err
-	}
-	rec.Bus = driver
-	return writeOfficeFile(o.StateFolder, rec)
+	return o.editOfficeFile(func(rec *officeFile) { rec.Bus = driver })
 }
 
 func hasRecords(bus *safedir.Folder, name string) bool {

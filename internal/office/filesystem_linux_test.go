@@ -11,7 +11,8 @@ import (
 // to do. The disk of this test is accepted.
 func TestNetworkDisks(t *testing.T) {
 	for number, name := range map[uint32]string{0x6969: "nfs", 0xff534d42: "cifs", 0xfe534d42: "smb2", 0x01021997: "9p"} {
-		err := refuseNetwork("/home/u/state", networkTypes[number])
+		err := refuseNetwork("the state of the office", "/home/u/state", networkTypes[number],
+			"set XDG_STATE_HOME")
 		if company.CodeOf(err) != company.EConfig || !strings.Contains(err.Error(), "/home/u/state") ||
 			networkTypes[number] != name {
 			t.Errorf("%#x: %q, %v", number, networkTypes[number], err)

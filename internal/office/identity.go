@@ -22,12 +22,16 @@ const (
 
 // officeFile is the content of office.json in the state folder.
 type officeFile struct {
-	Version int       `json:"version"`
+	Version int       `json:"version"` // format of the office's records
 	ID      string    `json:"id"`
 	Created time.Time `json:"created"`
 	Dir     string    `json:"dir"`           // the .company folder in which the office was last opened
 	Folder  string    `json:"folder"`        // identifyFolder of the folder that contains it
 	Bus     string    `json:"bus,omitempty"` // driver of the ledger
+	// BusFolder is the folder of the records if it is not in the state folder (bus.path).
+	BusFolder string `json:"bus_folder,omitempty"`
+	// Migrated is the format of complete records that company migrate has yet to move into place.
+	Migrated int `json:"migrated,omitempty"`
 }
 
 var idRE = lazyregexp.New(`^[a-z2-7]{4}$`)
@@ -52,9 +56,17 @@ func (o *Office) ensureID() error {
 			o.Notices = append(o.Notices, "this folder came with the pointer of another office, "+name+
 				"; it has an office of its own from now on")
 		}
-		rec = officeFile{Version: 1, ID: newID(), Created: time.Now().UTC().Truncate(time.Second)}
+		rec = officeFile{Version: newestFormat(), ID: newID(), Created: time.Now().UTC().Truncate(time.Second)}
 	} else if !isSameFolder(rec.Dir, o.ownDir) {
 		o.Notices = append(o.Notices, "the office of "+filepath.Dir(rec.Dir)+" moved here with its folder")
+	}
+	if format := (Format{Stored: rec.Version, Newest: newestFormat()}); !o.migrates {
+		if err := format.RequireNewest(); err != nil {
+			return err
+		}
+	}
+	if rec.BusFolder != "" {
+		o.lostBus = o.openBusFolder(rec.BusFolder)
 	}
 	rec.Dir, rec.Folder = o.ownDir, identifyFolder(o.parentDir)
 	o.ID = rec.ID
@@ -112,7 +124,7 @@ func readOfficeFile(state *safedir.Folder) (rec officeFile, known bool, err erro
 		return officeFile{}, false, company.E(company.EConfig, state.Join(officeName)+" cannot be read").Wrap(err).
 			Fix("check that it is a plain file that you own")
 	}
-	if err := json.Unmarshal(data, &rec); err != nil || rec.Version != 1 || !idRE.MatchString(rec.ID) {
+	if err := json.Unmarshal(data, &rec); err != nil || rec.Version < 1 || !idRE.MatchString(rec.ID) {
 		return officeFile{}, false, company.E(company.EConfig, state.Join(officeName)+" is damaged").Wrap(err).
 			Fix(company.PutCopyBack("it") + "; branches carry the id in it")
 	}

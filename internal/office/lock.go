@@ -33,11 +33,16 @@ type Holder struct {
 // Lock is the exclusive right of a process to work in an office. It ends with Release or when the process ends,
 // however that happens.
 type Lock struct {
-	paths Paths
-	mu    sync.Mutex
-	file  *os.File
-	who   Holder
+	paths    Paths
+	mu       sync.Mutex
+	file     *os.File
+	who      Holder
+	beat     *heartbeat
+	takeover *company.Takeover
 }
+
+// Takeover describes the holder from which KillSilentHolder took the lock. It is nil for a lock that was free.
+func (l *Lock) Takeover() *company.Takeover { return l.takeover }
 
 // TryLock takes the office's lock without waiting. If another process has it, lock is nil and held describes that
 // process. held is a zero Holder if the process has not written its description yet. The office must have been opened
@@ -54,7 +59,12 @@ func TryLock(paths Paths) (lock *Lock, held *Holder, err error) {
 	if err != nil {
 		return nil, nil, fail(err)
 	}
-	defer state.Close()
+	kept := false // by the heartbeat, which closes it
+	defer func() {
+		if !kept {
+			_ = state.Close()
+		}
+	}()
 	for tries := 0; ; tries++ {
 		file, err := state.OpenFile(lockName, os.O_RDWR|os.O_CREATE, 0o600)
 		if err != nil {
@@ -81,8 +91,11 @@ func TryLock(paths Paths) (lock *Lock, held *Holder, err error) {
 			host, _ := os.Hostname() // only for display
 			l := &Lock{paths: paths, file: file,
 				who: Holder{PID: os.Getpid(), Host: host, Started: time.Now().UTC(), Command: commandLine()}}
+			l.beat = startHeartbeat(state)
+			kept = true
 			// On a full disk keep the lock without the description: cleanup and status are needed to free space.
 			if err := l.writeHolder(); err != nil && !isFull(err) {
+				l.beat.stop()
 				_ = file.Close()
 				return nil, nil, fail(err)
 			}
@@ -217,6 +230,7 @@ func (l *Lock) Release() error {
 	if l.file == nil {
 		return nil
 	}
+	l.beat.stop()
 	// Keep the file: if it were removed, two processes could lock two different files.
 	err := l.writePadded(nil)
 	if isFull(err) {

@@ -21,6 +21,7 @@ type Office struct {
 	ID string
 	// Notices are messages for people, shown once.
 	Notices []string
+	lostBus error // why the recorded folder of the ledger cannot be opened
 	// Folders are the office's own folders, opened once. Access all files of the office only through them.
 	Folders
 }
@@ -158,6 +159,9 @@ func (p Paths) inState(dir string) bool {
 // fs.ErrNotExist if the folder does not exist. The caller closes it.
 func (p Paths) Folder(dir string) (*safedir.Folder, error) {
 	root := p.parentDir
+	if dir == p.Bus && !p.inState(dir) {
+		return safedir.Open(dir)
+	}
 	if p.inState(dir) {
 		root = p.State
 	}

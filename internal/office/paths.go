@@ -35,6 +35,7 @@ type Paths struct {
 	Backlog   string // a readable file per subtask
 	ownDir    string // the .company folder
 	parentDir string // the folder that contains ownDir and all other folders for people
+	migrates  bool   // Open accepts an office with pending migrations
 }
 
 // Run returns the folder of a run's readable files.

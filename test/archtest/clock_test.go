@@ -37,7 +37,7 @@ var looks = map[string]struct {
 	"internal/api/server.go":                    {1, "when the server was made, for usage.go"},
 	"internal/api/usage.go":                     {2, "how long no client has sent a request"},
 	"internal/surface/officeaccess/office.go":   {1, "says what the wall clock says"},
-	"internal/surface/officeaccess/reach.go":    {7, "waits for the process that has the office"},
+	"internal/surface/officeaccess/reach.go":    {9, "waits for the process that has the office"},
 	"internal/surface/officeaccess/takeover.go": {3, "waits for the process that has the office"},
 	"internal/api/client/connect.go":            {1, "an office that is not there has no time"},
 	"internal/surface/cli/image/image.go":       {3, "measures a build"},
@@ -60,6 +60,7 @@ var looks = map[string]struct {
 	"internal/surface/terminalio/print.go":   {1, "a note of this process, which may have no office"},
 	"internal/office/identity.go":            {1, "when the office was made"},
 	"internal/office/lock.go":                {1, "when a process took the lock"},
+	"internal/office/heartbeat.go":           {3, "when a process last beat"},
 }
 
 func TestOfficesLiveByTheirOwnTime(t *testing.T) {

@@ -31,6 +31,7 @@ lib/boundedparse
 lib/charset
 present/termtext
 
+lib/guess
 lib/secretscan
 
 company

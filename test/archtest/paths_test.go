@@ -45,6 +45,7 @@ var elsewhere = []exemption{
 		"looks for an office at and above a folder of the operator's"},
 	{"internal/office/home.go", "filepath.EvalSymlinks os.Lstat os.Stat",
 		"finds the state folder in the operator's home, and moves it after its checkout"},
+	{"internal/office/heartbeat.go", "os.ReadDir os.Stat", "looks which files a process has open"},
 	{"internal/office/config/load.go", "os.OpenFile", "reads config files of the operator's and of checkouts"},
 	{"internal/office/config/validate.go", "os.Stat", "looks at key files that the config names"},
 	{"internal/gitops/gitindex/gitindex.go", "os.Lstat os.Stat",

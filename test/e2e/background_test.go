@@ -1,9 +1,14 @@
 package e2e
 
 import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"company/internal/lib/hosttest"
 	"company/internal/present/feed"
@@ -145,4 +150,37 @@ func TestStoppedProcessIsNamed(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.MustRun(patience, "status")
+}
+
+// TestSilentCompanyIsReplaced: a company that has not beaten for a minute and does not answer is taken over by the next command that
+// starts work. The feed says so, and the task is finished (STA-17).
+func TestSilentCompanyIsReplaced(t *testing.T) {
+	t.Parallel()
+	h, working := heldThread(t)
+	p := h.Start("submit", "Add Triple\n\n"+tripleDescription)
+	working.wait(t, p)
+	stuck := h.Background()
+	if err := syscall.Kill(stuck, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = syscall.Kill(stuck, syscall.SIGCONT) })
+	silent := time.Now().Add(-2 * time.Minute)
+	if err := os.Chtimes(filepath.Join(h.State(), "beat"), silent, silent); err != nil {
+		t.Fatal(err)
+	}
+	lock := filepath.Join(h.State(), "lock") // it also says when the company began
+	text, err := os.ReadFile(lock)
+	if err != nil {
+		t.Fatal(err)
+	}
+	year := []byte(fmt.Sprintf(`"started":"%d-`, time.Now().UTC().Year()))
+	if err := os.WriteFile(lock, bytes.Replace(text, year, []byte(`"started":"2001-`), 1), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	working.release()
+	waitForSummary(t, h.Start("resume", "t1"), 0)
+	waitForSummary(t, p, 0)
+	runAndExpect(t, h, []string{fmt.Sprintf("taken over from process %d, which had not responded for 2m", stuck)},
+		"feed")
+	checkDelivered(t, h, 1, 1, 1)
 }

@@ -314,6 +314,17 @@ func checkRecords(t *testing.T, h *testenv.House, sum summary) {
 		}
 	}
 
+	// What the host does for a run has its id, in the git.log of the office.
+	text, err = os.ReadFile(filepath.Join(h.State(), "logs/git.log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range []string{`"op":"merge-tree","task_id":"t1","run_ids":["t1-01.1"]`, `"op":"push","task_id":"t1"`} {
+		if !strings.Contains(string(text), line) {
+			t.Errorf("the git.log of the office lacks %s:\n%s", line, text)
+		}
+	}
+
 	// The task's state as a file (STA-3).
 	var st map[string]any
 	readJSON(t, filepath.Join(office, "runtime/state/t1.json"), &st)

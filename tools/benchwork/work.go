@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"company/internal/company"
+	"company/internal/office/config"
 )
 
 // Options configure a run.
@@ -173,7 +174,7 @@ func (b *bencher) listEnviron() []string {
 	kept := slices.DeleteFunc(slices.Clone(b.Environ), func(kv string) bool {
 		return strings.HasPrefix(kv, notInherited+"=") || strings.HasPrefix(kv, stateHome+"=")
 	})
-	return append(kept, stateHome+"="+filepath.Join(b.dir, "state"))
+	return append(kept, stateHome+"="+filepath.Join(b.dir, "state"), config.VarEnvironment+"=test") // for soloModel
 }
 
 // lookupEnv looks up a variable of listEnviron.

@@ -8,9 +8,13 @@ import (
 
 	"company/internal/agent"
 	"company/internal/company"
+	"company/internal/lib/guess"
 	"company/internal/lib/safetext"
 	"company/internal/toolbox/toolproto"
 )
+
+// mostGuesses limits how often finish refuses a summary because it guesses (WRK-13).
+const mostGuesses = 2
 
 func (f *toolFactory) gitStatus() agent.Tool {
 	return newTool(f, "git_status",
@@ -93,7 +97,7 @@ func (f *toolFactory) finishTool() agent.Tool {
 			if !f.Start.Valid() {
 				return agent.Result{}, company.E(company.EInternal, "finish does not know the run's first commit")
 			}
-			switch phrase := findGuess(a.Summary); {
+			switch phrase := guess.FindPhrase(a.Summary); {
 			case phrase == "":
 			case f.guesses < mostGuesses:
 				f.guesses++

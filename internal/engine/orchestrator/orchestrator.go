@@ -67,6 +67,8 @@ type Config struct {
 	Projection Projection `part:"optional"`
 	// Crashes knows during which work earlier processes died. A nil Crashes means that no such work is known.
 	Crashes *crashes.Tally `part:"optional"`
+	// Takeover describes the process from which the office was taken over. Nil means that it was free.
+	Takeover *company.Takeover `part:"optional"`
 	// SnapshotEvery is the minimum number of events between two snapshots. 0 means 1000. In a long ledger the interval
 	// is a tenth of its events.
 	SnapshotEvery int
@@ -199,7 +201,7 @@ func (o *Orchestrator) Register(k company.EffectKind, h company.EffectHandler) {
 // processes. The caller must hold the office's lock and then call Run.
 func (o *Orchestrator) Start(ctx context.Context, workers int) error {
 	start := company.StartOffice{Office: o.cfg.Office, Version: o.cfg.Version, Workers: workers, Writers: o.cfg.Writers,
-		LastWorked: o.worked, Agents: o.cfg.Agents}
+		LastWorked: o.worked, Agents: o.cfg.Agents, Takeover: o.cfg.Takeover}
 	if ahead := o.Ahead(); ahead.Abs() >= time.Second {
 		start.Wall = o.Now().Add(-ahead).Truncate(time.Second)
 	}

@@ -31,6 +31,7 @@ type Config struct {
 	Plan          PlanLimits       `yaml:"plan" doc:"how tasks begin, and the size of subtasks"`
 	Review        Review           `yaml:"review" doc:"confirmation of review findings"`
 	Serve         Serve            `yaml:"serve" doc:"address of company serve"`
+	Watch         Watch            `yaml:"watch" doc:"the terminal UI"`
 	Notify        Notify           `yaml:"notify" doc:"notifications away from the screen"`
 	Log           Log              `yaml:"log" doc:"company.log of the office"`
 	Paths         ReadablePaths    `yaml:"paths" doc:"folders of readable files, beside .company/; only in the office's own company.yaml"`
@@ -143,6 +144,7 @@ type Container struct {
 	Logins     []string `yaml:"logins" check:"registry" doc:"registry hosts that may use your logins for every repository"`
 	// DockerHost belongs in a person's own file: a repository must not choose the daemon.
 	DockerHost     string        `yaml:"docker_host" check:"docker_host" doc:"Docker daemon if DOCKER_HOST is not set; never in a tracked file"`
+	Allow          []string      `yaml:"allow" check:"docker_call" doc:"Docker commands for workers' containers; work needs all of them"`
 	KeepImages     int           `yaml:"keep_images" min:"1" max:"1000" doc:"worker images kept for each project, besides those in use"`
 	CleanupTimeout time.Duration `yaml:"cleanup_timeout" min:"5s" max:"10m" doc:"timeout for removing a container"`
 }
@@ -156,6 +158,8 @@ type Deps struct {
 // Bus sets the storage of messages and the ledger.
 type Bus struct {
 	Driver string `yaml:"driver" drivers:"bus" doc:"storage: embedded NATS server, or plain files; to convert: company bus convert"`
+	// Path must not be chosen by a repository: it is a folder of the machine.
+	Path string `yaml:"path" check:"dir" doc:"folder of the ledger, journals and queue, on a disk of this machine (default: the office's state folder)"`
 }
 
 // Git configures branches and credentials.
@@ -276,10 +280,18 @@ type Serve struct {
 	TokenEnv string   `yaml:"token_env" check:"env_name" doc:"variable with an API token of at least 16 characters"`
 }
 
+// Watch configures company watch.
+type Watch struct {
+	Refresh time.Duration `yaml:"refresh" min:"1s" max:"1h" doc:"interval at which company watch reads the office if no event comes"`
+}
+
 // Log configures the log of an office.
 type Log struct {
-	Level string `yaml:"level" enum:"error warn info debug" doc:"log level"`
+	Level string `yaml:"level" enum:"error warn info debug trace" doc:"log level; trace adds the conversations of agents"`
 }
+
+// dockerCalls lists the Docker commands of workers' containers.
+var dockerCalls = []string{"run", "stop", "rm", "logs", "inspect"}
 
 // Default returns the config of an office that sets no values.
 func Default() Config {
@@ -291,8 +303,9 @@ func Default() Config {
 			SecondReviewer: agent},
 		Workers: Workers{Max: 3, CommandTimeout: 300 * time.Second, RunTimeout: 30 * time.Minute,
 			Memory: 4 << 30, CPUs: 2, PIDs: 512, Warm: 1},
-		Container: Container{Image: Auto, Deps: "locked", CleanupTimeout: time.Minute, KeepImages: 5},
-		Bus:       Bus{Driver: "nats"},
+		Container: Container{Image: Auto, Deps: "locked", CleanupTimeout: time.Minute, KeepImages: 5,
+			Allow: slices.Clone(dockerCalls)},
+		Bus: Bus{Driver: "nats"},
 		Git: Git{Base: Auto, IntegrationBranch: "develop", Remote: "origin",
 			Credential: "token", Sign: "none", History: company.HistorySquash},
 		Forge: Forge{Kind: Auto, TokenEnv: "GITHUB_TOKEN", Poll: time.Minute, Draft: Auto, Reviewers: "codeowners"},
@@ -309,6 +322,7 @@ func Default() Config {
 		Plan:          PlanLimits{Way: company.WayAuto, MaxSubtasks: 64, MaxWriteSet: 64, MaxEffort: company.EffortLarge},
 		Review:        Review{Confirm: company.ConfirmOff},
 		Serve:         Serve{Listen: "127.0.0.1:7777"},
+		Watch:         Watch{Refresh: 5 * time.Second},
 		Log:           Log{Level: "info"},
 		Paths:         ReadablePaths{Runtime: DefaultRuntime, Backlog: DefaultBacklog},
 		Recovery:      Auto,

@@ -137,6 +137,7 @@ func Load(ctx context.Context, loadOptions LoadOptions) (Loaded, error) {
 		})
 		l.problems = append(l.problems, l.misplacedPaths()...)
 		l.problems = append(l.problems, l.distrustRecord(lower)...)
+		l.problems = append(l.problems, l.scriptsOutsideTests()...)
 	}
 	if err := l.problems.asError(""); err != nil {
 		return Loaded{}, err
@@ -171,6 +172,43 @@ func (l *loader) misplacedPaths() problems {
 		}
 	}
 	return ps
+}
+
+// VarEnvironment is the variable that says whether company runs in a test or in production.
+const VarEnvironment = "COMPANY_ENV"
+
+// scriptsOutsideTests reports profiles whose replies come from a script instead of a model (X27). They need
+// COMPANY_ENV=test or --set on the command line, and are never used in production.
+func (l *loader) scriptsOutsideTests() problems {
+	var ps problems
+	environment, _ := l.opts.Env(VarEnvironment)
+	for _, name := range l.cfg.scriptedProfiles() {
+		key := "models." + name + ".adapter"
+		at := l.origin[key]
+		switch {
+		case environment == "production":
+			ps = append(ps, problem{at: at, key: key, what: "is scripted, which is forbidden with COMPANY_ENV=production",
+				fix: "choose an adapter with a model"})
+		case environment != "" && environment != "test":
+			ps = append(ps, problem{at: at, key: key,
+				what: "is scripted, and COMPANY_ENV is " + shortenText(strconv.Quote(environment)),
+				fix:  "set COMPANY_ENV=test, or choose an adapter with a model"})
+		case environment == "" && !strings.HasPrefix(at, "flag "):
+			ps = append(ps, problem{at: at, key: key, what: "is scripted, which is for tests",
+				fix: "set COMPANY_ENV=test, or choose an adapter with a model"})
+		}
+	}
+	return ps
+}
+
+// scriptedProfiles returns the names of the profiles with the scripted adapter.
+func (c *Config) scriptedProfiles() (names []string) {
+	for _, name := range slices.Sorted(maps.Keys(c.Models)) {
+		if c.Models[name].Adapter == "scripted" {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // requireOwnLayer refuses a company.yaml that allows use of the president's own logins, whether or not it is tracked

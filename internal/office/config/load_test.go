@@ -278,7 +278,7 @@ func TestBadConfig(t *testing.T) {
 			`:2:22: models.default.adapter is not one of the words allowed, found "cli"`,
 			"allowed: anthropic, ollama, openai, scripted"},
 		{"a key of a later version", "container: {egress: [example.com]}\n", ":1:13: unknown key container.egress",
-			"allowed: image, dockerfile, setup, setup_env, deps, logins, docker_host, keep_images, cleanup_timeout"},
+			"allowed: image, dockerfile, setup, setup_env, deps, logins, docker_host, allow, keep_images, cleanup_timeout"},
 		{"a command longer than a container allows", "workers: {command_timeout: 16m}\n",
 			`:1:28: workers.command_timeout is too large, found "16m"`, "allowed: from 1s to 15m"},
 		{"key instead of its name", "models:\n  default: {adapter: openai, model: m, api_key_env: sk-proj-12345}\n",

@@ -56,6 +56,8 @@ func leafChoices(t *testing.T, key string, typ reflect.Type, tag reflect.StructT
 		"glob":             {"a/**", "b/**", "c/**", "d/**"},
 		"label":            {"*a", "*b", "*c", "*d"},
 		"file":             {"/a", "/b", "/c", "/d"},
+		"dir":              {"/a", "/b", "/c", "/d"},
+		"docker_call":      {"run", "stop", "rm", "logs"},
 		"docker_host":      {"unix:///a", "unix:///b", "tcp://c:1", "tcp://d:1"},
 	}
 	if words := texts[tag.Get("check")]; words != nil {

@@ -212,17 +212,23 @@ func (l *loader) requireTrust(ctx context.Context, path string, sum company.Hash
 }
 
 // hostKeys are keys that a repository's file may never set, trusted or not. They choose the daemon that runs the
-// containers, and so the machine whose disk they see.
-var hostKeys = []string{"container.docker_host"}
+// containers, and so the machine whose disk they see, and the folder that the ledger is in.
+var hostKeys = []string{"container.docker_host", "bus.path"}
 
-// refuseHostKeys reports the keys of hostKeys that a file tracked by git sets. It runs git only if the file sets such
-// a key.
+// refuseHostKeys reports the keys of hostKeys that a file tracked by git sets, and profiles that it has answered by a
+// script instead of a model. It runs git only if the file sets such a key.
 func (l *loader) refuseHostKeys(ctx context.Context, path string) (problems, error) {
 	var ps problems
 	for _, key := range hostKeys {
 		if at := l.origin[key]; strings.HasPrefix(at, path+":") {
 			ps = append(ps, problem{at: at, key: key, what: "may not be set in a file that git tracks",
-				fix: "set it in your own config: company config set --user " + key + " ..., or set DOCKER_HOST"})
+				fix: "set it in your own config: company config set --user " + key + " ..., or by " + EnvName(key)})
+		}
+	}
+	for _, name := range l.cfg.scriptedProfiles() {
+		if at := l.origin["models."+name+".adapter"]; strings.HasPrefix(at, path+":") {
+			ps = append(ps, problem{at: at, key: "models." + name + ".adapter",
+				what: "may not be scripted in a file that git tracks", fix: "set the profile in your own config"})
 		}
 	}
 	if len(ps) == 0 {

@@ -45,6 +45,7 @@ func Variables() []Variable {
 	return []Variable{
 		{"COMPANY_OFFICE", areaCompany, "Folder of the office, like --office."},
 		{VarForeground, areaCompany, "1: work in the process of each command, like --foreground."},
+		{VarEnvironment, areaCompany, "test: allow the scripted adapter. production: refuse it."},
 		{"GOGC", areaCompany, "Go garbage collector. Default: 400 at start, then 100."},
 
 		{"HOME", areaPlaces, "Home folder."},

@@ -8,6 +8,7 @@ import (
 
 	"company/internal/company"
 	"company/internal/lib/safetext"
+	"company/internal/present/termtext"
 )
 
 // Describe describes an event as a line for people. t is the task after the event, or nil.
@@ -48,6 +49,11 @@ func describeEvent(event company.Event, task *company.Task) Item {
 			item.Quiet = false
 			item.Text += fmt.Sprintf("; its clock continues from its last event, this machine's says %s",
 				d.Wall.Format(time.DateTime+" MST"))
+		}
+		if d.Takeover != nil {
+			item.Quiet = false
+			item.Text += fmt.Sprintf("; taken over from process %d, which had not responded for %s", d.Takeover.PID,
+				termtext.FormatAge(d.Takeover.Silent))
 		}
 	case *company.OfficeCleaned:
 		item.Text, item.Quiet = "removing leftovers of tasks that ended before "+d.Before.Format(time.DateTime)+" UTC", true

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"company/internal/company"
+	"company/internal/lib/guess"
 	"company/internal/lib/safetext"
 	"company/internal/present/termtext"
 )
@@ -186,7 +187,35 @@ func (s Summary) RenderText() string {
 [COST]   %s
 [HINT]   %s
 ====================
-`, result, s.Task, s.Instruction, s.Next, s.Why, s.costText(), s.Hint)
+`, result, s.Task, s.Instruction, s.Next, s.shortReason(), s.costText(), s.Hint)
+}
+
+// maxReason is the length of the reason in the block, in characters. The whole reason is in the JSON.
+const maxReason = 50
+
+// shortReason returns the reason as one short line (CLI-7): without the branch and the commit, cut after a word, and
+// without an agent's guess.
+func (s Summary) shortReason() string {
+	why := s.Why
+	if before, _, found := strings.Cut(why, " ("+s.Head.Short()+")"); found && s.Head != "" {
+		if branch := strings.LastIndex(before, " on "); branch > 0 {
+			why = before[:branch]
+		}
+	}
+	if runes := []rune(why); len(runes) > maxReason {
+		why = string(runes[:maxReason])
+		if space := strings.LastIndexByte(why, ' '); space > 0 {
+			why = why[:space]
+		}
+		if open := strings.LastIndex(why, " ("); open > 0 && !strings.Contains(why[open:], ")") {
+			why = why[:open]
+		}
+		why = strings.TrimRight(why, ",;:") + "…"
+	}
+	if s.Status != company.StatusCancelled && guess.FindPhrase(why) != "" {
+		return fmt.Sprintf("company show %s has the reason", s.Task)
+	}
+	return why
 }
 
 // nameUnverified returns the first unverified check of a completed task that has tests, and the number of others. It

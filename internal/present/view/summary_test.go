@@ -19,7 +19,7 @@ func TestSummaryBlock(t *testing.T) {
 [RESULT] COMPLETE
 [TASK]   t12 add rate limiting
 [NEXT]   review the pull request: company pr show 7
-[WHY]    2 of 2 subtasks merged, lint and test passed on develop-t12-k3fq (3f9c2ab)
+[WHY]    2 of 2 subtasks merged, lint and test passed
 [COST]   $0.41, 212k tokens, 3m12s
 [HINT]   company show t12: its plan, runs and gates
 ====================
@@ -34,7 +34,7 @@ func TestSummaryBlock(t *testing.T) {
 [RESULT] COMPLETE
 [TASK]   t12 add rate limiting
 [NEXT]   company show t12: why there is no pull request
-[WHY]    Nothing to change: limit.go does it, and TestLimit shows it
+[WHY]    Nothing to change: limit.go does it, and…
 [COST]   $0.41, 212k tokens, 3m12s
 [HINT]   company show t12: its plan, runs and gates
 ====================
@@ -45,7 +45,7 @@ func TestSummaryBlock(t *testing.T) {
 [RESULT] COMPLETE, UNTESTED
 [TASK]   t12 add rate limiting
 [NEXT]   review the pull request: company pr show 7
-[WHY]    2 of 2 subtasks merged, UNTESTED (checks were run, and none of them is a test), lint passed on develop-t12-k3fq (3f9c2ab)
+[WHY]    2 of 2 subtasks merged, UNTESTED…
 [COST]   $0.41, 212k tokens, 3m12s
 [HINT]   to add a test: gates.test in company.yaml (company init --dry-run proposes commands), or the first test of the repository
 ====================
@@ -56,7 +56,7 @@ func TestSummaryBlock(t *testing.T) {
 [RESULT] COMPLETE, UNTESTED
 [TASK]   t12 add rate limiting
 [NEXT]   review the pull request: company pr show 7
-[WHY]    2 of 2 subtasks merged, UNTESTED (the tests' command ran, and ran no test), lint and test passed on develop-t12-k3fq (3f9c2ab)
+[WHY]    2 of 2 subtasks merged, UNTESTED…
 [COST]   $0.41, 212k tokens, 3m12s
 [HINT]   to add a test: gates.test in company.yaml (company init --dry-run proposes commands), or the first test of the repository
 ====================
@@ -68,7 +68,7 @@ func TestSummaryBlock(t *testing.T) {
 [RESULT] COMPLETE
 [TASK]   t12 add rate limiting
 [NEXT]   review the pull request: company pr show 7
-[WHY]    2 of 2 subtasks merged, lint and test passed on develop-t12-k3fq (3f9c2ab); test does not cover 4 of 5 changed folders (internal/cli, internal/client, internal/view, …)
+[WHY]    2 of 2 subtasks merged, lint and test passed
 [COST]   $0.41, 212k tokens, 3m12s
 [HINT]   company show t12: its plan, runs and gates
 ====================
@@ -78,7 +78,7 @@ func TestSummaryBlock(t *testing.T) {
 [RESULT] COMPLETE
 [TASK]   t12 add rate limiting
 [NEXT]   review the pull request: company pr show 7
-[WHY]    2 of 2 subtasks merged, lint and test passed on develop-t12-k3fq (3f9c2ab)
+[WHY]    2 of 2 subtasks merged, lint and test passed
 [COST]   900 tokens, 3m12s
 [HINT]   company show t12: its plan, runs and gates
 ====================

@@ -55,6 +55,9 @@ func TestBusConvert(t *testing.T) {
 	if after, _ := run(0, "feed", "-o", "json", "--set", "bus.driver=file"); after != before {
 		t.Errorf("%s\nafter\n%s", after, before)
 	}
+	if out, _ := run(0, "migrate"); !strings.Contains(out, "format 1, the newest: no migration is pending") {
+		t.Errorf("migrated: %s", out)
+	}
 	run(64, "bus", "convert")
 	run(64, "bus", "convert", "--to", "sqlite")
 	run(0, "bus", "convert", "--to", "nats")

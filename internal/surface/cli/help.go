@@ -50,7 +50,7 @@ var commandGroups = []struct{ title, names string }{
 	{"Inspect", "status watch open list show feed logs prompt diff evidence agents costs"},
 	{"Answer and review", "answer approve reject tell budget plan pr"},
 	{"Set up and run the office", "init config trust doctor project serve hire fire cleanup"},
-	{"Advanced", "mcp git image bus replay completion version help"},
+	{"Advanced", "mcp git image bus migrate replay completion version help"},
 }
 
 // groupCommands puts the commands of the root into groups.

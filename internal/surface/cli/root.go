@@ -142,7 +142,7 @@ func newRoot(env *command.Environment) *cobra.Command {
 		task.NewRetry(env), task.NewRollback(env), task.NewReplay(env), task.NewPause(env), task.NewResume(env),
 		task.NewCancel(env),
 		agents.NewAgents(env), agents.NewHire(env), agents.NewFire(env), task.NewBudget(env), task.NewPlan(env), pr.New(env),
-		project.New(env), serve.NewCleanup(env), serve.NewBus(env), image.New(env),
+		project.New(env), serve.NewCleanup(env), serve.NewBus(env), serve.NewMigrate(env), image.New(env),
 		setup.NewInit(env), setup.NewTrust(env), setup.NewConfig(env), setup.NewGit(env), setup.NewDoctor(env), newMCP(env),
 		newVersion(env), newCompletion(),
 	)

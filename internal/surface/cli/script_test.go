@@ -175,7 +175,7 @@ func checkExitCode(ts *testscript.TestScript, neg bool, args []string) {
 		"XDG_RUNTIME_DIR", "GIT_CONFIG_NOSYSTEM",
 		"GIT_CEILING_DIRECTORIES", "GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL",
 		"COMPANY_MODELS_DEFAULT_ADAPTER", "COMPANY_MODELS_DEFAULT_BASE_URL", "COMPANY_OFFICE", "COMPANY_WORKERS_MAX",
-		"DOCKER_HOST"} {
+		"COMPANY_ENV", "DOCKER_HOST"} {
 		if v := ts.Getenv(k); v != "" {
 			cmd.Env = append(cmd.Env, k+"="+v)
 		}

@@ -26,7 +26,7 @@ var requestOf = map[string]string{
 	"completion": "", "config check": "", "config get": "GET config", "config schema": "", "config set": "POST config",
 	"config unset": "POST config", "git trust-host": "", "help": "", "image build": "", "image explain": "",
 	"image list": "", "image prune": "", "init": "", "mcp": "",
-	"pr checkout": "", "pr merge": "", "replay": "", "serve": "", "trust": "", "watch": "",
+	"migrate": "", "pr checkout": "", "pr merge": "", "replay": "", "serve": "", "trust": "", "watch": "",
 }
 
 // TestVerbsHaveARequest: each command has a request of the API that does the same, or is one

@@ -16,6 +16,7 @@ import (
 	"company/internal/container"
 	"company/internal/container/image"
 	"company/internal/lib/healthcheck"
+	"company/internal/lib/safetext"
 	"company/internal/office"
 	"company/internal/office/config"
 )
@@ -52,6 +53,7 @@ func (d *Checker) Checks(subject Subject, options Options) []Check {
 	checks := []Check{
 		{"company", func(context.Context) []healthcheck.Finding { return d.checkSelf() }},
 		{"git", checkGit},
+		{"programs", checkPrograms},
 		{"remote", func(ctx context.Context) []healthcheck.Finding {
 			return d.checkRemote(ctx, paths, loaded.Config, online)
 		}},
@@ -74,6 +76,9 @@ func (d *Checker) Checks(subject Subject, options Options) []Check {
 			return d.checkModels(ctx, paths, loaded, online)
 		}},
 		{"office", func(ctx context.Context) []healthcheck.Finding { return d.checkOffice(ctx, subject, options.Deep) }},
+		{"format", func(context.Context) []healthcheck.Finding {
+			return singleResult("format", checkFormat(office.ReadFormat(paths)))
+		}},
 		{"memory", func(context.Context) []healthcheck.Finding {
 			return singleResult("memory", checkMemory(loaded, officeapp.HostMemory()))
 		}},
@@ -82,7 +87,8 @@ func (d *Checker) Checks(subject Subject, options Options) []Check {
 		}},
 	}
 	if subject.isNowhere() { // the check of the project has the one reason
-		checks = slices.DeleteFunc(checks, func(c Check) bool { return c.name == "config" || c.name == "office" })
+		ofOffice := []string{"config", "office", "format"}
+		checks = slices.DeleteFunc(checks, func(c Check) bool { return slices.Contains(ofOffice, c.name) })
 	}
 	if online {
 		checks = append(checks, Check{"forge answers", func(ctx context.Context) []healthcheck.Finding {
@@ -122,6 +128,51 @@ func checkGit(ctx context.Context) []healthcheck.Finding {
 	return singleResult(
 		"git", healthcheck.Result{OK: err == nil && (major > 2 || major == 2 && minor >= 38), Found: found, Needed: needed,
 			Fix: "install a newer git"})
+}
+
+// programLimit is how long a program may take to print its version.
+const programLimit = 3 * time.Second
+
+// checkPrograms reports optional programs with their versions. None is needed.
+func checkPrograms(ctx context.Context) []healthcheck.Finding {
+	var found []string
+	result := healthcheck.Result{OK: true, Needed: "optional: tmux 3.3, codex, claude"}
+	for _, name := range []string{"tmux", "codex", "claude"} {
+		text, good := describeProgram(ctx, name)
+		if !good {
+			result.OK, result.Warn = false, true
+		}
+		found = append(found, text)
+	}
+	if ctx.Err() != nil {
+		return nil
+	}
+	result.Found = strings.Join(found, ", ")
+	return singleResult("programs", result)
+}
+
+// describeProgram returns what a program says of its version, and whether it can be used.
+func describeProgram(ctx context.Context, name string) (text string, good bool) {
+	if _, err := exec.LookPath(name); err != nil {
+		return name + " not installed", false
+	}
+	ctx, cancel := context.WithTimeout(ctx, programLimit)
+	defer cancel()
+	flag := "--version"
+	if name == "tmux" {
+		flag = "-V"
+	}
+	out, err := exec.CommandContext(ctx, name, flag).Output()
+	text, _, _ = strings.Cut(strings.TrimSpace(safetext.Escape(string(out))), "\n")
+	if err != nil {
+		return name + " does not tell its version", false
+	}
+	if name != "tmux" {
+		return text, true
+	}
+	var major, minor int
+	_, err = fmt.Sscanf(text, "tmux %d.%d", &major, &minor)
+	return text, err == nil && (major > 3 || major == 3 && minor >= 3)
 }
 
 // daemonOf returns the Docker daemon of a config, which may not be loaded.
@@ -203,6 +254,17 @@ func checkConfig(loaded config.Loaded, err error) healthcheck.Result {
 		where = strings.Join(list, ", ")
 	}
 	return healthcheck.Result{OK: true, Found: where}
+}
+
+// checkFormat reports whether the office's records have a format that this version reads.
+func checkFormat(format office.Format) healthcheck.Result {
+	if format.Stored == 0 {
+		return healthcheck.Result{OK: true, Found: "no office yet"}
+	}
+	if err := format.RequireNewest(); err != nil {
+		return ErrorResult(err)
+	}
+	return healthcheck.Result{OK: true, Found: fmt.Sprintf("%d, no migration is pending", format.Stored)}
 }
 
 // checkDisk checks the file system of the office. Without an office it checks that of the working

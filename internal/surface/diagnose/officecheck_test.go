@@ -1,10 +1,13 @@
 package diagnose
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"company/internal/lib/healthcheck"
+	"company/internal/office"
 	"company/internal/office/config"
 )
 
@@ -34,6 +37,42 @@ func TestCheckMemory(t *testing.T) {
 		if got := (healthcheck.Finding{Result: r}).Label(); got != x.status || !strings.Contains(r.Found, x.says) ||
 			(got == "warn") != (r.Fix != "") {
 			t.Errorf("%v on %d: %+v", x.flags, x.host, r)
+		}
+	}
+}
+
+// DOC-2: programs that agents may be are optional, and their versions are shown. A pending migration fails.
+func TestCheckProgramsAndFormat(t *testing.T) {
+	bin := t.TempDir()
+	t.Setenv("PATH", bin)
+	check := func() healthcheck.Finding { return checkPrograms(t.Context())[0] }
+	if got := check(); got.Label() != "warn" || got.Found != "tmux not installed, codex not installed, claude not installed" {
+		t.Errorf("%+v", got)
+	}
+	for name, says := range map[string]string{"tmux": "tmux 3.4", "codex": "codex-cli 0.50.0",
+		"claude": "2.0.1 (Claude Code)"} {
+		script := "#!/bin/sh\necho '" + says + "'\n"
+		if err := os.WriteFile(filepath.Join(bin, name), []byte(script), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := check(); got.Label() != "pass" || got.Found != "tmux 3.4, codex-cli 0.50.0, 2.0.1 (Claude Code)" {
+		t.Errorf("%+v", got)
+	}
+	old := "#!/bin/sh\necho 'tmux 3.2a'\n"
+	if err := os.WriteFile(filepath.Join(bin, "tmux"), []byte(old), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if got := check(); got.Label() != "warn" || !strings.HasPrefix(got.Found, "tmux 3.2a, ") {
+		t.Errorf("%+v", got)
+	}
+	for format, want := range map[office.Format]string{
+		{}: "pass no office yet", {Stored: 1, Newest: 1}: "pass 1, no migration is pending",
+		{Stored: 1, Newest: 2}: "fail migration_pending: this office has format 1, and this program needs format 2",
+	} {
+		r := checkFormat(format)
+		if got := (healthcheck.Finding{Result: r}).Label() + " " + r.Found; got != want || (r.Fix == "") != r.OK {
+			t.Errorf("%+v: %s (%s)", format, got, r.Fix)
 		}
 	}
 }

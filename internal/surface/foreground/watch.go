@@ -11,6 +11,7 @@ import (
 	officeapp "company/internal/app"
 	"company/internal/company"
 	"company/internal/office"
+	"company/internal/office/config"
 	"company/internal/present/view"
 	"company/internal/surface/officeaccess"
 	"company/internal/surface/tui"
@@ -36,9 +37,13 @@ func Watch(ctx context.Context, ent *officeaccess.Entrance, task string, submit 
 	if err != nil {
 		return err
 	}
+	refresh := config.Default().Watch.Refresh
+	if loaded, err := ent.LoadConfig(ctx, paths); err == nil { // the screens also show an office whose config is broken
+		refresh = loaded.Config.Watch.Refresh
+	}
 	return tui.Run(ctx, &watchedOffice{entrance: ent, paths: paths, submit: submit}, tui.Options{
 		In: file, Out: out, Environ: ent.Console.Environ, Color: ent.Console.Style(ent.Console.Out).Color,
-		Task: company.TaskID(task),
+		Task: company.TaskID(task), Refresh: refresh,
 	})
 }
 

@@ -71,7 +71,7 @@ func (ent *Entrance) openBackground(ctx context.Context, report *startReport) (*
 	if err != nil {
 		return nil, err
 	}
-	off, lock, err := openLocked(ctx, paths)
+	off, lock, err := openLocked(ctx, paths, true)
 	if err != nil {
 		return nil, err
 	}
@@ -100,8 +100,9 @@ func awaitEnd(ctx context.Context, app *officeapp.App, unused time.Duration) {
 	}
 }
 
-// openLocked opens an office and takes its lock. It returns EHeld if another process has it.
-func openLocked(ctx context.Context, paths office.Paths) (*office.Office, *office.Lock, error) {
+// openLocked opens an office and takes its lock. It returns EHeld if another process has it. With kills, it kills a
+// silent process, and a notice says so.
+func openLocked(ctx context.Context, paths office.Paths, kills bool) (*office.Office, *office.Lock, error) {
 	off, err := office.Open(ctx, paths)
 	if err != nil {
 		return nil, nil, err
@@ -109,9 +110,16 @@ func openLocked(ctx context.Context, paths office.Paths) (*office.Office, *offic
 	lock, held, err := office.TryLock(paths)
 	if err == nil && lock == nil {
 		err = office.HeldError(held)
+		if kills {
+			lock, err = killSilentHolder(ctx, paths, held)
+		}
 	}
 	if err != nil {
 		return nil, nil, errors.Join(err, off.Close())
+	}
+	if over := lock.Takeover(); over != nil {
+		off.Notices = append(off.Notices, fmt.Sprintf("process %d was killed: it had the office, but did not respond for %s",
+			over.PID, over.Silent))
 	}
 	return off, lock, nil
 }
@@ -160,7 +168,7 @@ func (ent *Entrance) hashSetup(paths office.Paths, loaded config.Loaded) string 
 // openHere opens an office in this process, for work or for a command that does none, and connects to it. Closing the
 // client closes the office. It returns EHeld if another process has it.
 func (ent *Entrance) openHere(ctx context.Context, paths office.Paths, forWork bool) (*client.Office, error) {
-	off, lock, err := openLocked(ctx, paths)
+	off, lock, err := openLocked(ctx, paths, forWork)
 	if err != nil {
 		return nil, err
 	}

@@ -36,7 +36,8 @@ func (ent *Entrance) Reach(ctx context.Context, paths office.Paths) (*client.Off
 }
 
 // ReachForWork is Reach for a caller that starts work. It also replaces a process with another environment, if nothing
-// is going on there, and one of an older version in any case. It continues the work of a process that it ends.
+// is going on there, and one of an older version in any case. It continues the work of a process that it ends. It kills
+// a process that neither answers nor beats.
 func (ent *Entrance) ReachForWork(ctx context.Context, paths office.Paths) (*client.Office, error) {
 	return ent.reachProcess(ctx, paths, true)
 }
@@ -47,10 +48,11 @@ func (ent *Entrance) reachProcess(ctx context.Context, paths office.Paths, forWo
 	began := time.Now()
 	for {
 		held := office.FindHolder(paths)
+		kill := forWork && mayKill(began, paths, held)
 		var conn *client.Office
 		var err error
 		switch {
-		case held != nil:
+		case held != nil && !kill:
 			conn, err = ent.dialHolder(ctx, paths, held)
 		case ent.Foreground:
 			conn, err = ent.openHere(ctx, paths, forWork)
@@ -60,6 +62,12 @@ func (ent *Entrance) reachProcess(ctx context.Context, paths office.Paths, forWo
 		}
 		if err != nil && company.CodeOf(err) != company.EHeld {
 			return nil, err
+		}
+		if kill {
+			if now := office.FindHolder(paths); err != nil && now != nil && now.PID == held.PID {
+				return nil, err
+			}
+			began = time.Now() // another process has the office, or none
 		}
 		if conn != nil && forWork && conn.Server().Passing {
 			conn.Close() // it ends soon, and starts no work for others
@@ -77,7 +85,7 @@ func (ent *Entrance) reachProcess(ctx context.Context, paths office.Paths, forWo
 			began = time.Now()
 			continue
 		}
-		if held != nil && time.Since(began) > waitFor(held) {
+		if isOverdue(began, held) && !(forWork && office.SilentFor(paths, held) > 0) {
 			return nil, office.HeldError(held)
 		}
 		if err != nil && time.Since(began) > openPatience {
@@ -103,6 +111,16 @@ func (ent *Entrance) dialHolder(ctx context.Context, paths office.Paths, held *o
 			Fix(fmt.Sprintf("end process %d, or remove the socket, and try again", held.PID))
 	}
 	return conn, nil
+}
+
+// isOverdue reports whether there is a holder that has not answered since began for as long as it may.
+func isOverdue(began time.Time, held *office.Holder) bool {
+	return held != nil && time.Since(began) > waitFor(held)
+}
+
+// mayKill reports whether a holder has not answered since began for long enough to be killed, and does not beat.
+func mayKill(began time.Time, paths office.Paths, held *office.Holder) bool {
+	return isOverdue(began, held) && time.Since(began) > office.Watched && office.SilentFor(paths, held) > 0
 }
 
 // waitFor returns how long to wait for a process without an answer.

@@ -118,7 +118,7 @@ func TestBackgroundEnds(t *testing.T) {
 func TestFollowedBackgroundStays(t *testing.T) {
 	p := newPlace(t)
 	ent := p.entrance("1.0.0")
-	off, lock, err := openLocked(t.Context(), p.paths(t))
+	off, lock, err := openLocked(t.Context(), p.paths(t), false)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,7 +18,7 @@ import (
 // a command that works in the foreground. It returns EConflict if another company serves.
 func (ent *Entrance) TakeOver(ctx context.Context, paths office.Paths) (*officeapp.App, error) {
 	waits := false
-	off, lock, err := ent.acquireOffice(ctx, paths, api.Always, func(info api.ServerInfo) (bool, error) {
+	off, lock, err := ent.acquireOffice(ctx, paths, api.Always, true, func(info api.ServerInfo) (bool, error) {
 		switch {
 		case info.Serving:
 			return false, company.E(company.EConflict, "this office is already being served").
@@ -44,7 +44,7 @@ func (ent *Entrance) TakeOver(ctx context.Context, paths office.Paths) (*officea
 func (ent *Entrance) TakeLock(
 	ctx context.Context, paths office.Paths, busy func(*office.Holder) error,
 ) (*office.Office, *office.Lock, error) {
-	return ent.acquireOffice(ctx, paths, api.UnlessBusy, func(info api.ServerInfo) (bool, error) {
+	return ent.acquireOffice(ctx, paths, api.UnlessBusy, false, func(info api.ServerInfo) (bool, error) {
 		if info.Serving || info.Busy || info.Foreground && !info.Passing {
 			return false, busy(office.FindHolder(paths))
 		}
@@ -67,22 +67,42 @@ func (ent *Entrance) OpenAlone(
 	return app, err
 }
 
+// killSilentHolder takes the lock of a holder that neither beats nor answers its socket.
+func killSilentHolder(ctx context.Context, paths office.Paths, held *office.Holder) (*office.Lock, error) {
+	if office.SilentFor(paths, held) > 0 {
+		conn, err := client.Dial(ctx, held)
+		if conn == nil && err == nil {
+			return office.KillSilentHolder(ctx, paths, held)
+		}
+		if conn != nil {
+			conn.Close()
+		}
+	}
+	return nil, office.HeldError(held)
+}
+
 // acquireOffice opens an office and takes its lock. If another process has it, mayEnd decides: whether to ask that
-// process to end, to wait for it, or to give up with an error.
+// process to end, to wait for it, or to give up with an error. With kills, a silent process is killed.
 func (ent *Entrance) acquireOffice(
-	ctx context.Context, paths office.Paths, unless api.EndUnless, mayEnd func(api.ServerInfo) (bool, error),
+	ctx context.Context, paths office.Paths, unless api.EndUnless, kills bool,
+	mayEnd func(api.ServerInfo) (bool, error),
 ) (*office.Office, *office.Lock, error) {
 	for began := time.Now(); ; {
 		held := office.FindHolder(paths)
-		if held == nil {
-			off, lock, err := openLocked(ctx, paths)
+		kill := kills && mayKill(began, paths, held)
+		if held == nil || kill {
+			off, lock, err := openLocked(ctx, paths, kill)
 			if err == nil {
 				ent.printNotices(off.Notices)
 			}
 			if company.CodeOf(err) != company.EHeld {
 				return off, lock, err
 			}
-			continue
+			if now := office.FindHolder(paths); held == nil || now == nil || now.PID != held.PID {
+				began = time.Now()
+				continue
+			}
+			return nil, nil, err
 		}
 		conn, err := ent.dialHolder(ctx, paths, held)
 		if err != nil {
@@ -91,7 +111,7 @@ func (ent *Entrance) acquireOffice(
 		if conn != nil {
 			began = time.Now()
 			err = askToEnd(ctx, paths, conn, unless, mayEnd)
-		} else if time.Since(began) > waitFor(held) {
+		} else if isOverdue(began, held) && !(kills && office.SilentFor(paths, held) > 0) {
 			err = office.HeldError(held)
 		}
 		if err == nil {

@@ -22,7 +22,10 @@ type lineHandler struct {
 	given  []string
 }
 
-func (h *lineHandler) Enabled(context.Context, slog.Level) bool { return true }
+// Enabled leaves conversations out, which are below this level.
+func (h *lineHandler) Enabled(_ context.Context, level slog.Level) bool {
+	return level >= slog.LevelDebug
+}
 
 func (h *lineHandler) Handle(_ context.Context, r slog.Record) error {
 	parts := slices.Clone(h.given)

@@ -72,12 +72,10 @@ func (con *Console) ShowError(err error) {
 		fault = fault.Because(fault.Err.Error())
 	}
 	if con.Output == "json" {
-		classed := *fault
-		classed.Class = company.ClassOf(fault)
 		told := struct {
 			*company.Error
 			Fix string `json:"fix,omitempty"` // same name as in text output and doctor; hint is the older name
-		}{&classed, fault.Hint}
+		}{fault.ForDisplay(), fault.Hint}
 		_ = con.PrintJSON(con.Err, map[string]any{"schema_version": 1, "error": told}) // stderr was closed on purpose
 		return
 	}

@@ -22,9 +22,6 @@ const (
 	readEvery = 250 * time.Millisecond
 	// tickEvery is the interval at which ages are redrawn without an event.
 	tickEvery = time.Second
-	// refreshEvery is the number of ticks without an event after which the office is read. A due
-	// retry moves a task without an event.
-	refreshEvery = 3
 	// idleEvery is the interval between looks for an office that does not exist yet.
 	idleEvery = 5 * time.Second
 	// reconnectEvery is the interval between attempts to reconnect.
@@ -63,6 +60,8 @@ type feeder struct {
 	entrance Entrance
 	send     func(snapshotMsg)
 	wake     chan struct{} // buffered signal to read the office
+	// refresh is the interval at which the office is read if no event comes: a due retry moves a task without one.
+	refresh time.Duration
 
 	mu      sync.Mutex
 	focus   focus
@@ -228,7 +227,8 @@ func (f *feeder) followOffice(ctx context.Context, office *client.Office) error 
 				_ = retry.Sleep(ctx, readEvery-time.Since(read))
 				due, quiet = true, 0
 			case <-tick.C:
-				if quiet++; quiet%refreshEvery == 0 {
+				if quiet++; time.Duration(quiet)*tickEvery >= f.refresh {
+					quiet = 0
 					due = true
 					break
 				}

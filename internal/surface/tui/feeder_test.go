@@ -16,6 +16,7 @@ import (
 	"company/internal/company"
 	"company/internal/company/decidertest"
 	"company/internal/engine/replay"
+	"company/internal/lib/hosttest"
 	"company/internal/office"
 	"company/internal/present/feed"
 	"company/internal/present/view"
@@ -220,6 +221,16 @@ func TestFeederFollowsAServedOffice(t *testing.T) {
 	if most := 4 * (int(time.Since(began)/readEvery) + 2); reads > most {
 		t.Errorf("%d views in %v, at most %d", reads, time.Since(began), most)
 	}
+
+	// watch.refresh: without an event the office is read at an interval, here at each tick.
+	o.mu.Lock()
+	o.reads = 0
+	o.mu.Unlock()
+	hosttest.Eventually(t, "a read without an event", func() (any, bool) {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		return o.reads, o.reads > 0
+	})
 
 	stop()
 	s = sent.await(t, "the loss", func(s snapshot) bool { return s.link.state == linkLost })

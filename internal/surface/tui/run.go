@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -27,6 +28,7 @@ type Options struct {
 	Environ []string       // environment of the process
 	Color   bool           // use colours
 	Task    company.TaskID // task shown first, empty for the overview
+	Refresh time.Duration  // interval at which the office is read if no event comes
 }
 
 // Run shows an office on a terminal until the user quits, or ctx ends. It returns the cause of ctx
@@ -40,6 +42,7 @@ func Run(ctx context.Context, entrance Entrance, options Options) error {
 		tea.WithOutput(&endingScreen{file: options.Out, ended: ctx.Done()}), tea.WithEnvironment(options.Environ),
 		tea.WithoutSignalHandler())
 	d.feeder = newFeeder(entrance, func(s snapshotMsg) { p.Send(s) })
+	d.feeder.refresh = options.Refresh
 	var reading sync.WaitGroup
 	reading.Go(func() { d.feedScreens(ctx) })
 	_, err := p.Run()

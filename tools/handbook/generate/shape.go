@@ -325,6 +325,7 @@ func Shapes() []Shape {
 		{"config_check", []string{"config check"}, "problems of the config", shapeConfigCheck{}},
 		{"config_change", []string{"config set", "config unset"}, "change of a key",
 			shapeConfigChange{}},
+		{"migration", []string{"migrate"}, "migrations that were run", app.Migration{}},
 		{"bus_conversion", []string{"bus convert"}, "records that were converted", app.BusConversion{}},
 		{"version", []string{"version"}, "version", shapeVersion{}},
 		{"error", []string{"errors on stderr"}, "error", shapeError{}},

@@ -39,7 +39,7 @@ No company may be running in the office. The disk needs space for a second copy.
 // openLockedOffice opens the office and takes its lock. It returns ENotFound if there is no office, and an
 // error if another process holds it.
 func openLockedOffice(
-	ctx context.Context, env *command.Environment,
+	ctx context.Context, env *command.Environment, change func(office.Paths) office.Paths,
 ) (off *office.Office, closeAll func() error, err error) {
 	paths, err := env.FindOffice()
 	if err != nil {
@@ -49,7 +49,7 @@ func openLockedOffice(
 		return nil, nil, company.E(company.ENotFound, "there is no office here yet: "+paths.Root).
 			Fix("name one with --office, or create one: company submit \"…\"")
 	}
-	off, lock, err := env.TakeLock(ctx, paths, officeapp.HeldForRewriting)
+	off, lock, err := env.TakeLock(ctx, change(paths), officeapp.HeldForRewriting)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -60,7 +60,7 @@ func runBusConvert(ctx context.Context, env *command.Environment, to string) (er
 	if to == "" {
 		return company.E(company.EUsage, "missing --to").Fix("company bus convert --to file")
 	}
-	off, closeAll, err := openLockedOffice(ctx, env)
+	off, closeAll, err := openLockedOffice(ctx, env, func(p office.Paths) office.Paths { return p })
 	if err != nil {
 		return err
 	}

@@ -1,4 +1,5 @@
-package agenttools
+// Package guess finds phrases of an agent's text that state what nobody checked.
+package guess
 
 import "company/internal/lib/lazyregexp"
 
@@ -13,10 +14,7 @@ const claimedState = `(work|pass|compile|be (fixed|fine|ok|okay|resolved))`
 // quoted matches code and quotations, in which any word may stand.
 var quoted = lazyregexp.New("(?s)```.*?```" + "|`[^`\n]*`" + `|"[^"\n]*"|\B'[^'\n]*'\B`)
 
-// findGuess returns a phrase of a claim that guesses, or "" (WRK-13). Code and quotations do not count.
-func findGuess(claim string) string {
+// FindPhrase returns a phrase of a claim that guesses, or "" (WRK-13). Code and quotations do not count.
+func FindPhrase(claim string) string {
 	return claimGuesses.FindString(quoted.ReplaceAllString(claim, " "))
 }
-
-// mostGuesses limits how often finish refuses a summary because it guesses.
-const mostGuesses = 2
