@@ -355,6 +355,8 @@ func TestExplain(t *testing.T) {
 	}
 }
 
+// Feature: adapters, Property 1: Input Bound
+//
 // TestInputBound: no text makes more bytes on the wire than the bound counts,
 // whatever is in it (WRK-12).
 func TestInputBound(t *testing.T) {

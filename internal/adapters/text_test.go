@@ -59,6 +59,8 @@ func TestAsText(t *testing.T) {
 	}
 }
 
+// Feature: adapters, Property 2: Text Protocol Round-Trip
+//
 // Under one fence, what grows at its end is text that grows at its end: servers keep
 // prefixes. A call that was written is a call that is read: the same name, the same
 // arguments, whatever the arguments hold (ADP-1).

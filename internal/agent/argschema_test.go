@@ -63,6 +63,8 @@ func anyArguments(depth int) *rapid.Generator[any] {
 
 const wholePlan = `{"waves":[{"subtasks":[{"title":"t","description":"d","acceptance_criteria":["c"],"write_set":["a"],"effort":"small"}]}]}`
 
+// Feature: agent loop, Property 1: Argument Validation
+//
 // WRK-6: what fits a schema, and what does not, is what a library for JSON Schema says.
 func TestSchemasMeanWhatTheySay(t *testing.T) {
 	for text, fitting := range map[string]string{

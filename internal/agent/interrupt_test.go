@@ -276,6 +276,8 @@ func TestInterruptedInEveryCall(t *testing.T) {
 	}
 }
 
+// Feature: agent loop, Property 2: Interrupted Runs End as Others
+//
 // Interrupted again and again, in any way: still the same end (REC-2).
 func TestInterruptedManyTimes(t *testing.T) {
 	control := interruptBench(t)

@@ -34,7 +34,7 @@ type Past struct {
 func LookBack(ctx context.Context, journal JournalReader) (Past, error) {
 	var past Past
 	var c conversation
-	err := journal.Read(ctx, func(_ int, kind string, data json.RawMessage) error {
+	fold := func(kind string, data json.RawMessage) error {
 		switch kind {
 		case kindOpened:
 			past.Holders++
@@ -81,6 +81,12 @@ func LookBack(ctx context.Context, journal JournalReader) (Past, error) {
 			if r.Saved != nil {
 				past.Saved = r.Saved
 			}
+		}
+		return nil
+	}
+	err := journal.Read(ctx, func(n int, kind string, data json.RawMessage) error {
+		if err := fold(kind, data); err != nil {
+			return company.E(company.ELedger, fmt.Sprintf("record %d of the journal cannot be read", n)).Wrap(err)
 		}
 		return nil
 	})

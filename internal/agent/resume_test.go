@@ -186,6 +186,8 @@ func TestDamagedJournalIsAnError(t *testing.T) {
 	}
 }
 
+// Feature: agent loop, Property 3: Any Model, Any Crash
+//
 // Whatever a model sends and wherever the process dies, the run ends, every
 // request is one that a server takes, and the journal read again is the
 // conversation (REC-2, WRK-6).

@@ -17,6 +17,8 @@ func requireEqual[T any](t tb, got, want T) {
 	}
 }
 
+// Feature: agent-execution-engine, Property 19: Conversation History Persistence Round-Trip
+//
 // WRK-7: a transcript that went to disk comes back exactly.
 func TestTranscriptRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

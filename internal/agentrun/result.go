@@ -100,7 +100,7 @@ func (s *Session) buildResult(out company.RunEnded, commits []company.OID) runfi
 		res.Errors = []string{out.Error}
 	}
 	for _, c := range out.Changes {
-		res.Artifacts = append(res.Artifacts, runfiles.Artifact{Path: c.Path, Action: c.Action})
+		res.Artifacts = append(res.Artifacts, runfiles.Artifact{Path: c.Path, Action: c.Action, Hash: c.Hash})
 	}
 	return res
 }

@@ -69,7 +69,8 @@ func (s *Session) workInSandbox(ctx context.Context, role Role, spec sandbox.Spe
 	spec.Role = s.Role
 	spec.Fence = s.Fence
 	spec.Past = s.past
-	spec.Epoch, spec.Paths = s.Epoch, s.Task.Settings.Paths
+	spec.Epoch = s.Epoch
+	spec.Paths, spec.Commands = s.Task.Settings.Paths, s.Task.Settings.Commands
 	if spec.Attached, err = s.loadAttached(ctx); err != nil {
 		return company.EndRun{}, err
 	}

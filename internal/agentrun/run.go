@@ -71,10 +71,14 @@ func (svc *Service) ExecuteClaimed(ctx context.Context, assignment company.Assig
 		return err
 	}
 	defer leave()
-	if session.journal, err = svc.Ledger.OpenJournal(ctx, session.Run, session.Fence); err != nil {
-		return err
+	if session.journal, err = svc.Ledger.OpenJournal(ctx, session.Run, session.Fence); err == nil {
+		err = session.openAllowance(ctx)
 	}
-	if err = session.openAllowance(ctx); err != nil {
+	if err != nil {
+		if company.CodeOf(err) == company.ELedger {
+			err = session.endUnrecovered(ctx, err)
+			ended = err == nil
+		}
 		return err
 	}
 	if err = session.carryRun(ctx, role); err == nil {
@@ -84,6 +88,29 @@ func (svc *Service) ExecuteClaimed(ctx context.Context, assignment company.Assig
 	}
 	return err
 }
+
+// endUnrecovered ends a run whose journal cannot be read, so that nobody can continue it (REC-4). Its work is taken,
+// and a new run continues from that. Its spending counts as all that it was granted, so it is never less than real.
+func (s *Session) endUnrecovered(ctx context.Context, damage error) error {
+	out := company.RunEnded{Status: company.RunError, Code: company.ELedger, Spent: s.Claimed.Reserved,
+		Error: safetext.Cut(restartUnrecovered+": "+damage.Error(), maxWords)}
+	if err := salvageWork(ctx, s.service.Sandboxes.Salvager(), s.service.Logger, s.Task, s.Claimed, &out); err != nil {
+		return err
+	}
+	if out.Head != "" {
+		out.Error += keptWork
+	}
+	if _, err := s.service.Coordinator.Decide(ctx, company.EndRun{Run: s.Run, Fence: s.Fence, Outcome: out}); err != nil {
+		return err
+	}
+	if err := SetJournalAside(ctx, s.service.Ledger, s.service.Runs, s.Run); err != nil {
+		s.service.Logger.WarnContext(ctx, "damaged journal not set aside", "run_id", s.Run, "err", err)
+	}
+	return nil
+}
+
+// restartUnrecovered begins the error of a run that no restart can continue.
+const restartUnrecovered = "process_restart_unrecovered"
 
 // carryRun runs the role's agent and submits the end of the run. It returns an error if the run did not end
 // here.

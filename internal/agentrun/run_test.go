@@ -23,6 +23,7 @@ import (
 	"company/internal/agentrun"
 	"company/internal/agentrun/runfiles"
 	"company/internal/agentrun/sandbox"
+	"company/internal/bus"
 	"company/internal/bus/nats"
 	"company/internal/company"
 	"company/internal/company/decidertest"
@@ -87,6 +88,7 @@ type bench struct {
 	run    company.RunID
 	model  *model
 	ledger *ledger.Ledger
+	log    bus.Log // below the ledger
 	office agentrun.Config
 	lost   error                       // of Driver
 	refuse func(company.Command) error // stands before the decider
@@ -117,20 +119,21 @@ func (b *bench) Do(ctx context.Context, actor string, c company.Command) ([]comp
 func setup(t *testing.T, set company.Settings) *bench {
 	t.Helper()
 	dir := t.TempDir()
-	bus, err := nats.Open(t.Context(), nats.Options{Dir: filepath.Join(dir, "bus")})
+	store, err := nats.Open(t.Context(), nats.Options{Dir: filepath.Join(dir, "bus")})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := bus.Close(); err != nil {
+		if err := store.Close(); err != nil {
 			t.Error(err)
 		}
 	})
-	l, err := ledger.Open(t.Context(), bus, ledger.Options{})
+	l, err := ledger.Open(t.Context(), store, ledger.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &bench{dir: dir, Decider: decidertest.New(t), task: "t1", run: "t1-plan.1", model: &model{}, ledger: l}
+	b := &bench{dir: dir, Decider: decidertest.New(t), task: "t1", run: "t1-plan.1", model: &model{}, ledger: l,
+		log: store.Log()}
 	if set.Agents.IsZero() {
 		set.Agents = bindings("")
 	}

@@ -8,10 +8,12 @@ import (
 	"syscall"
 
 	"company/internal/agent"
+	"company/internal/agentrun/runfiles"
 	"company/internal/agentrun/sandbox"
 	"company/internal/company"
 	"company/internal/ledger"
 	"company/internal/ledger/crashes"
+	"company/internal/lib/safedir"
 )
 
 // Settler settles runs that have no holder and will get none, because their task has ended.
@@ -76,6 +78,25 @@ func salvageWork(
 		log.WarnContext(ctx, "work of a run that was cut off not taken", "run_id", run.ID, "err", err)
 	}
 	return nil
+}
+
+// SetJournalAside moves the journal of a run that has ended to a file in the run's folder if it is damaged. Otherwise
+// each reader of all journals would meet it again.
+func SetJournalAside(ctx context.Context, from *ledger.Ledger, runs *safedir.Folder, run company.RunID) error {
+	if _, err := agent.LookBack(ctx, unheld{from, run}); company.CodeOf(err) != company.ELedger {
+		return err
+	}
+	file, err := runfiles.OpenRunLog(runs, run, "damaged-journal.ndjson")
+	if err != nil {
+		return err
+	}
+	if err = from.CopyJournal(ctx, run, file); err == nil {
+		err = file.Sync()
+	}
+	if err = errors.Join(err, file.Close()); err != nil {
+		return err
+	}
+	return from.DropJournal(ctx, run)
 }
 
 // unheld reads the journal of a run without a holder.

@@ -4,7 +4,11 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
+	"time"
 
 	"company/internal/agent"
 	"company/internal/agentrun"
@@ -85,5 +89,51 @@ func TestDeadlyJournalIsSettled(t *testing.T) {
 	}
 	if err := tally.Close(); err != nil {
 		t.Error(err)
+	}
+}
+
+// REC-4: a run whose journal cannot be read after a restart ends with that reason and its whole grant as spent, and the
+// task goes on with another run.
+func TestUnrecoveredRunEnds(t *testing.T) {
+	for _, record := range []string{"garbage", `{"n":70,"fence":1,"kind":"x"}`, `{"n":7,"fence":1,"kind":"call","data":"x"}`} {
+		b := setup(t, company.Settings{})
+		died := errors.New("killed here")
+		b.refuse = func(c company.Command) error {
+			switch c.(type) {
+			case company.EndRun, company.Release:
+				return died
+			}
+			return nil
+		}
+		if err := b.carry(t.Context(), t, nil); !errors.Is(err, died) {
+			t.Fatal(err)
+		}
+		reserved := b.Task(b.task).Runs[b.run].Reserved
+		last, err := b.log.Last(t.Context(), "run."+string(b.run))
+		if err == nil {
+			_, err = b.log.Append(t.Context(), last.Subject, []byte(record), last.Seq, "damage")
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.refuse = nil
+		b.Must(company.StartOffice{Office: decidertest.Office}) // the next process voids the claim
+		if err := b.carry(t.Context(), t, nil); err != nil {
+			t.Fatalf("the next holder: %v", err)
+		}
+		r := b.end(t)
+		if r.Status != company.RunError || r.Spent != reserved || reserved.Tokens == 0 ||
+			!strings.HasPrefix(r.Error, "process_restart_unrecovered: ") || b.model.asked != 1 {
+			t.Errorf("%+v after %d requests", r, b.model.asked)
+		}
+		b.noJournals(t)
+		kept, err := os.ReadFile(filepath.Join(b.dir, "runs", string(b.run), "damaged-journal.ndjson"))
+		if err != nil || !strings.Contains(string(kept), record) {
+			t.Errorf("%s, %v", kept, err)
+		}
+		task := b.Task(b.task)
+		if due := company.Due(b.View(), task.Updated.Add(time.Hour), 1); len(due) != 1 || due[0].Run != "t1-plan.2" {
+			t.Errorf("%s, due are %+v", task.Status, due)
+		}
 	}
 }

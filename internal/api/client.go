@@ -206,6 +206,12 @@ func (c *Client) Follow(ctx context.Context, r feed.Range, fn func(feed.Item) er
 	if r.Task != "" {
 		q.Set("task", string(r.Task))
 	}
+	if r.Run != "" {
+		q.Set("run", string(r.Run))
+	}
+	for _, kind := range r.Kinds {
+		q.Add("kind", kind)
+	}
 	resp, err := c.sendRequest(ctx, c.currentConnection(), http.MethodGet, "/api/v1/events?"+q.Encode(), nil)
 	if err != nil {
 		return err

@@ -5,9 +5,12 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strconv"
+	"strings"
 
 	"company/internal/company"
 	"company/internal/lib/safetext"
@@ -18,44 +21,51 @@ import (
 // serveEvents streams the feed as server-sent events until the client disconnects. The id of a
 // ledger event is its number, so a client that reconnects with Last-Event-ID misses no event.
 // Other items have no id. Without Last-Event-ID the feed starts at ?from=, or at the first event.
-// ?task= selects the events of a task. ?until= ends the feed after an event, with a final event
-// that marks the end.
+// ?task= and ?run= select the events of a task or of a run, and ?kind= those of some kinds. ?until= ends the feed
+// after an event, with a final event that marks the end.
 func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request) {
 	of, err := rangeOf(r)
-	if err != nil {
-		writeError(w, company.E(company.EInvalid, "from, until and Last-Event-ID must be event numbers"))
-		return
-	}
-	s.streamEvents(w, r, of, func(feed.Item) bool { return true })
-}
-
-// serveRunEvents streams the events of a task, or of one run of an agent (UI-5).
-func (s *Server) serveRunEvents(w http.ResponseWriter, r *http.Request) {
-	of, err := rangeOf(r)
-	if err != nil {
-		writeError(w, company.E(company.EInvalid, "from, until and Last-Event-ID must be event numbers"))
-		return
-	}
-	selects := func(feed.Item) bool { return true }
-	id := r.PathValue("id")
-	of.Task = company.TaskID(id)
-	if run := company.RunID(id); run.Valid() {
-		of.Task = run.Task()
-		selects = func(item feed.Item) bool { return item.Run == run }
-	}
-	task, err := view.FindTask(s.office.Source().State, string(of.Task))
-	if err == nil && string(of.Task) != id && task.Runs[company.RunID(id)] == nil {
-		err = company.E(company.ENotFound, "there is no run "+safetext.EscapeLine(id, 40))
+	if err == nil && of.Run != "" {
+		err = s.requireRun(of)
 	}
 	if err != nil {
 		writeError(w, err)
 		return
 	}
-	s.streamEvents(w, r, of, selects)
+	s.streamEvents(w, r, of)
 }
 
-// streamEvents streams the items of a range that are selected.
-func (s *Server) streamEvents(w http.ResponseWriter, r *http.Request, of feed.Range, selects func(feed.Item) bool) {
+// serveRunEvents streams the events of a task, or of one run of an agent (UI-5).
+func (s *Server) serveRunEvents(w http.ResponseWriter, r *http.Request) {
+	of, err := rangeOf(r)
+	of.Task = company.TaskID(r.PathValue("id"))
+	if run := company.RunID(of.Task); run.Valid() {
+		of.Task, of.Run = run.Task(), run
+	}
+	if err == nil {
+		err = s.requireRun(of)
+	}
+	if err != nil {
+		writeError(w, err)
+		return
+	}
+	s.streamEvents(w, r, of)
+}
+
+// requireRun returns an error if the task of a range does not exist, or has no such run.
+func (s *Server) requireRun(of feed.Range) error {
+	src, err := s.office.Source().WithTarget(string(of.Task))
+	if err != nil {
+		return err
+	}
+	task, err := view.FindTask(src.State, string(of.Task))
+	if err == nil && of.Run != "" && task.Runs[of.Run] == nil {
+		return company.E(company.ENotFound, "there is no run "+safetext.EscapeLine(string(of.Run), 40))
+	}
+	return err
+}
+
+func (s *Server) streamEvents(w http.ResponseWriter, r *http.Request, of feed.Range) {
 	stream := s.newStream(w)
 	defer stream.closeStream()
 	if err := stream.sendText(""); err != nil { // send the header now, since the first event may take long
@@ -63,9 +73,6 @@ func (s *Server) streamEvents(w http.ResponseWriter, r *http.Request, of feed.Ra
 	}
 	// The stream ends with the client or the server, which is not an error.
 	err := s.office.Follow(r.Context(), of, func(item feed.Item) error {
-		if !selects(item) {
-			return nil
-		}
 		text, err := item.JSON()
 		if err != nil {
 			return err
@@ -109,7 +116,27 @@ func rangeOf(r *http.Request) (of feed.Range, err error) {
 	if last := number(r.Header.Get("Last-Event-ID"), 0); r.Header.Get("Last-Event-ID") != "" {
 		of.From = max(last, last+1) // no event follows the highest number
 	}
-	return of, err
+	if err != nil {
+		return of, company.E(company.EInvalid, "from, until and Last-Event-ID must be event numbers")
+	}
+	if of.Run = company.RunID(q.Get("run")); of.Run != "" {
+		run := safetext.EscapeLine(q.Get("run"), 80)
+		if !of.Run.Valid() {
+			return of, company.E(company.EInvalid, fmt.Sprintf("invalid run id %q", run)).Fix("run ids look like t12-01.1")
+		}
+		if of.Task != "" && of.Task != of.Run.Task() {
+			return of, company.E(company.EInvalid, run+" is a run of another task than "+safetext.EscapeLine(q.Get("task"), 80))
+		}
+		of.Task = of.Run.Task()
+	}
+	of.Kinds = q["kind"]
+	for _, kind := range of.Kinds {
+		if known := company.ListEventKinds(); !slices.Contains(known, kind) {
+			return of, company.E(company.EInvalid, fmt.Sprintf("unknown kind of events %q", safetext.EscapeLine(kind, 80))).
+				Fix("the kinds are " + strings.Join(known, ", "))
+		}
+	}
+	return of, nil
 }
 
 // readEvents reads the items of a stream until it ends. The stream may be cut in the middle of an

@@ -79,6 +79,8 @@ func Routes() []Route {
 				{Name: "from", Type: "integer", Doc: "first event (default: 1)"},
 				{Name: "until", Type: "integer", Doc: "last event"},
 				{Name: "task", Type: "string", Doc: "only this task"},
+				{Name: "run", Type: "string", Doc: "only this run"},
+				{Name: "kind", Type: "string", Doc: "only events of this kind, such as run.ended; may be repeated"},
 			}},
 		{Method: http.MethodPost, Path: "commands",
 			Summary: "send a command",

@@ -132,7 +132,7 @@ func (d *fakeOffice) Follow(ctx context.Context, r feed.Range, fn func(feed.Item
 		if r.Until > 0 && it.Seq > r.Until {
 			return nil
 		}
-		if it.Seq >= r.From && (r.Task == "" || it.Task == r.Task) {
+		if it.Seq >= r.From && (r.Task == "" || it.Task == r.Task) && r.Selects(it) {
 			if err := fn(it); err != nil {
 				return err
 			}

@@ -49,6 +49,12 @@ func TestStreamsByShortAddress(t *testing.T) {
 		"/sse/runs/t1?until=100":        {"t1"},
 		"/sse/runs/t2?until=100":        {"t2", "t2-plan.1"},
 		"/sse/runs/t2-plan.1?until=100": {"t2-plan.1"},
+
+		"/api/v1/events?until=100&run=t2-plan.1":                        {"t2-plan.1"},
+		"/api/v1/events?until=100&task=t2&kind=task.submitted":          {"t2"},
+		"/api/v1/events?until=100&kind=task.submitted&kind=run.claimed": {"t1", "t2", "t2-plan.1"},
+		"/api/v1/events?until=100&run=t2-plan.1&kind=run.ended":         nil,
+		"/sse/runs/t2?until=100&kind=run.claimed":                       {"t2-plan.1"},
 	} {
 		_, header, text := ask(address)
 		var got []string
@@ -69,7 +75,8 @@ func TestStreamsByShortAddress(t *testing.T) {
 		}
 	}
 	for address, status := range map[string]int{"/sse/runs/t9": 404, "/sse/runs/t2-plan.9": 404, "/sse/runs/x": 400, "/sse/global?from=x": 400,
-		"/sse/other": 404} {
+		"/sse/other": 404, "/api/v1/events?run=x": 400, "/api/v1/events?run=t2-plan.9": 404,
+		"/api/v1/events?task=t1&run=t2-plan.1": 400, "/api/v1/events?kind=run.endet": 400} {
 		if got, _, text := ask(address); got != status || !strings.Contains(text, `"code":"E_`) {
 			t.Errorf("%s: %d %s", address, got, text)
 		}

@@ -17,7 +17,8 @@ func CompanySettings(cfg config.Config) company.Settings {
 	return company.Settings{
 		Cap: cfg.BudgetCap(len(UnpricedModels(cfg)) == 0), Plan: company.Mode(cfg.Approvals.Plan),
 		Merge: company.Mode(cfg.Approvals.Merge), PR: company.Mode(cfg.Approvals.PR), Deps: company.Mode(cfg.Approvals.Deps),
-		Paths: cfg.Git.Paths, NoGates: cfg.Gates.None, Protected: protectedSetting(cfg.Gates.Protected),
+		Paths: cfg.Git.Paths, Commands: cfg.Workers.Commands,
+		NoGates: cfg.Gates.None, Protected: protectedSetting(cfg.Gates.Protected),
 		ProtectTests: cfg.Gates.ProtectTests, RedGreen: cfg.Gates.RedGreen, IntegrationPrefix: cfg.Git.IntegrationBranch,
 		RunTimeout: cfg.Workers.RunTimeout, ModelWait: zeroAsNone(cfg.Limits.ModelWait),
 		Continuations: zeroAsNone(cfg.Limits.Continuations),

@@ -92,6 +92,8 @@ func keysOf(effects []Effect) (out []string) {
 	return out
 }
 
+// Feature: core, Property 9: Agenda Is What Is Due
+//
 // The agenda is Due, after every event and at every step of the clock of any history,
 // with events one by one and several at once (STA-14).
 func TestAgendaIsDue(t *testing.T) {

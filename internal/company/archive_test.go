@@ -83,7 +83,9 @@ func everything(s *State) []Command {
 	return out
 }
 
-// Feature: core, Property 7: whatever of a company is over can leave its state at any
+// Feature: core, Property 7: Archiving Changes Nothing
+//
+// Whatever of a company is over can leave its state at any
 // moment, and the company goes on as if it had stayed: the same is due, and every
 // command is decided as before, with the archive of what it is about (STA-1, STA-14).
 func TestRandomArchivesChangeNothing(t *testing.T) {

@@ -3,6 +3,8 @@ package company
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 )
@@ -49,6 +51,9 @@ func registerKind[T any, P interface {
 	kinds[P(new(T)).Kind()] = func() Data { return P(new(T)) }
 	return struct{}{}
 }
+
+// ListEventKinds lists the kinds of events, sorted.
+func ListEventKinds() []string { return slices.Sorted(maps.Keys(kinds)) }
 
 // Decode returns the data of an event. An unknown kind, or data that does not fit, is an ELedger error. It means a
 // newer or damaged ledger, so no guess is made.

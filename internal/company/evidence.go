@@ -10,8 +10,9 @@ import (
 // NoEvidence begins the text about a claim that nothing shows.
 const NoEvidence = "NO_EVIDENCE"
 
-// MaxVerifiedBytes limits the files that an Evidence lists, in bytes of their paths. They are part of one record.
-const MaxVerifiedBytes = 1 << 20
+// MaxVerifiedBytes limits the files that an Evidence lists, in bytes of JSON. They are part of one record of the
+// ledger, which holds 4 MiB.
+const MaxVerifiedBytes = 3 << 20
 
 // Evidence is what the company itself found before it delivered a task: the record of every run, check and merge was
 // whole, and git showed these files as changed (GAT-3, GAT-4).
@@ -29,7 +30,8 @@ type VerifiedFile struct {
 	// Action is created, modified or deleted, as git shows it. It is empty for a file that a ticket changed and that is
 	// in the end as before.
 	Action string `json:"action,omitempty"`
-	Exists bool   `json:"exists"` // in the checked tree
+	Hash   OID    `json:"hash,omitempty"` // of its content in the checked tree, as git has it
+	Exists bool   `json:"exists"`         // in the checked tree
 }
 
 // CountModified returns how many files git shows as changed (GAT-5). A deletion that git confirms counts too.

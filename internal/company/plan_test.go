@@ -357,6 +357,8 @@ func TestGlobsOfAPlanAreBounded(t *testing.T) { // alone: it counts pieces of me
 	}
 }
 
+// Feature: agent-execution-engine, Property 2: Task Decomposition Independence
+//
 // Write sets that are accepted in one wave are never both matched by a path,
 // and a check says the same each time (SUB-8, SUB-18).
 func TestPlanDisjointProperty(t *testing.T) {

@@ -164,6 +164,8 @@ func TestPlanForms(t *testing.T) {
 	}
 }
 
+// Feature: lumberjack, Property 7: Flow Graph Cycle Detection
+//
 // SUB-8: whatever a manager names, a plan is refused just where it goes in a circle; in one that
 // stands a step is behind all that it comes after, and nothing at the same time writes the
 // same file.

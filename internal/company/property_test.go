@@ -49,7 +49,9 @@ func drawKnobs(t *rapid.T, steps int) knobs {
 	}
 }
 
-// Feature: core, Property 1: in any order of arrival, with duplicates, old
+// Feature: core, Property 1: Invariants of Any History
+//
+// In any order of arrival, with duplicates, old
 // fences and restarts, every invariant holds at every event; the state is a
 // fold of the stored events, through snapshots too; and from wherever the
 // company is, everything comes to its end once the world is kind. (STA-1,
@@ -68,7 +70,9 @@ func TestRandomHistoriesHoldInvariants(t *testing.T) {
 	})
 }
 
-// Feature: core, Property 2: with many runs on a small cap, no order of
+// Feature: core, Property 2: Runs Stay Under the Cap
+//
+// With many runs on a small cap, no order of
 // reservations, give-backs, crashes and raises passes the cap, and nobody
 // waits for ever (WRK-12).
 func TestRandomHistoriesStayUnderCap(t *testing.T) {
@@ -87,7 +91,9 @@ func TestRandomHistoriesStayUnderCap(t *testing.T) {
 	})
 }
 
-// Feature: core, Property 6: with 20 workers on many tasks, no order of reservations,
+// Feature: core, Property 6: Runs Stay Under Caps of the Office
+//
+// With 20 workers on many tasks, no order of reservations,
 // give-backs, crashes, retries, raises and midnights passes the cap of a day or of the
 // office by a token, and no run waits for ever (WRK-12).
 func TestRandomHistoriesStayUnderOfficeCaps(t *testing.T) {
@@ -138,7 +144,9 @@ func stayUnderOfficeCaps(t tester, seed uint64) (mostHeld int) {
 	return w.mostHeld
 }
 
-// Feature: core, Property 3: whatever its holder of old hands in, a run that
+// Feature: core, Property 3: Old Fences Change Nothing
+//
+// Whatever its holder of old hands in, a run that
 // is held by another, or by nobody, is not changed by it (SUB-11).
 func TestOldFences(t *testing.T) {
 	t.Parallel()
@@ -169,7 +177,9 @@ func TestOldFences(t *testing.T) {
 	})
 }
 
-// Feature: core, Property 4: from a stop to the next resume nothing is due and
+// Feature: core, Property 4: Nothing Is Due After a Stop
+//
+// From a stop to the next resume nothing is due and
 // nothing begins, whatever still arrives (REC-5).
 func TestNoEffectsDueAfterStop(t *testing.T) {
 	t.Parallel()
@@ -201,7 +211,9 @@ func TestNoEffectsDueAfterStop(t *testing.T) {
 	})
 }
 
-// Feature: core, Property 5: an event about a task, a subtask or a run that
+// Feature: agent-execution-engine, Property 3: Sub-Task Parent Reference
+//
+// An event about a task, a subtask or a run that
 // does not exist is not a valid log, and leaves the state as it was (SUB-9).
 func TestNoOrphans(t *testing.T) {
 	t.Parallel()

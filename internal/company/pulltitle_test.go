@@ -12,6 +12,8 @@ import (
 	. "company/internal/company"
 )
 
+// Feature: texts, Property 1: Titles of Pull Requests
+//
 // A pull request is called as the manager says; where that may not stand over it, as the
 // instruction, or the only ticket of a long one (FRG-1). Nothing is cut inside a word.
 func TestPullTitle(t *testing.T) {

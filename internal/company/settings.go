@@ -37,6 +37,8 @@ type Settings struct {
 	EffectRetries     int           `json:"effect_retries"`
 	// MergeStack limits the subtasks that are merged and tested at once.
 	MergeStack int `json:"merge_stack,omitempty"`
+	// Commands lists the programs that commands of agents may start. Empty means all.
+	Commands []string `json:"commands,omitempty"`
 	// EscalateTo lists the model profiles that the manager may give to a stuck subtask.
 	EscalateTo []string `json:"escalate_to,omitempty"`
 	// Agents holds the agents and models that work on the task.

@@ -171,6 +171,8 @@ func (sub *Subtask) escalateToManager(reason string) {
 type Change struct {
 	Path   string `json:"path"`
 	Action string `json:"action"` // created | modified | deleted
+	// Hash is the id of the new content, as git has it. A deleted file has none.
+	Hash OID `json:"hash,omitempty"`
 	// Lines is the number of added and removed lines. Zero means unknown.
 	Lines int `json:"lines,omitempty"`
 	// Bypassed names the attribute of git that the new content bypasses, such as "filter=git-crypt". Empty means none.

@@ -14,7 +14,7 @@ const maxTakeIns = 1
 
 // MaxChanges limits the list of changed files of one subtask, in bytes of JSON. The list becomes part of one record of
 // the ledger, which holds 4 MiB, and of the state. It is enough for about twenty thousand files.
-const MaxChanges = 2 << 20
+const MaxChanges = 3 << 20
 
 // SizeOfChanges returns the size of a list of changed files as JSON, in bytes.
 func SizeOfChanges(changes []Change) int {

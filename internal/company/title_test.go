@@ -10,6 +10,8 @@ import (
 	. "company/internal/company"
 )
 
+// Feature: texts, Property 2: Titles of Instructions
+//
 // A title is one short line of the instruction, whatever that holds (SUB-10).
 func TestTitleOf(t *testing.T) {
 	t.Parallel()

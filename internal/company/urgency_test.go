@@ -137,7 +137,9 @@ func goesBefore(s *State, a, b *Task) bool {
 	return older
 }
 
-// Feature: core, Property 6: whatever priorities, deadlines and ages tasks have, each
+// Feature: core, Property 8: Urgency Orders Tasks
+//
+// Whatever priorities, deadlines and ages tasks have, each
 // project has the places that the ages of its tasks give it, and fills them with its
 // most urgent tasks. (SUB-3)
 func TestUrgencyOrdersTasksOfAProject(t *testing.T) {

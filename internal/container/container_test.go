@@ -19,6 +19,8 @@ func goodSpec() container.Spec {
 	}
 }
 
+// Feature: containers, Property 1: Labels Round-Trip
+//
 // Labels read back as they were written, so that what is left is found (CTR-5).
 func TestLabels(t *testing.T) {
 	l := goodSpec().Labels
@@ -117,6 +119,8 @@ func TestDefaultWorkspace(t *testing.T) { // the sizes that were tried
 	}
 }
 
+// Feature: containers, Property 2: Workspace Fits Its Limits
+//
 // Whatever the limits, tmpfs leaves 1 GiB of memory to processes, every part
 // is of use, and what was asked for is given or refused (CTR-7).
 func TestWorkspaceFits(t *testing.T) {

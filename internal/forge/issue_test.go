@@ -34,6 +34,8 @@ func TestParseIssueName(t *testing.T) {
 	}
 }
 
+// Feature: forges, Property 1: Issues Stay Quoted
+//
 // Whatever stands in an issue stays in quoted lines: without them the instruction is ours,
 // and the same for every issue (SUB-1, T22).
 func TestIssuesStayQuoted(t *testing.T) {

@@ -58,6 +58,8 @@ func TestHashGates(t *testing.T) {
 	}
 }
 
+// Feature: gates, Property 1: Arguments Round-Trip
+//
 // A command given as a list reaches the program argument by argument (PRC-4).
 func TestQuoteArgs(t *testing.T) {
 	if got := gates.QuoteArgs([]string{"go", "test", "-run=A B", "./..."}); got != "exec go test '-run=A B' ./..." {

@@ -26,7 +26,7 @@ type Diff struct {
 	Truncated bool         // the patch was longer than the limit
 }
 
-// Paths returns the changes without their modes and objects.
+// Paths returns the changes without their modes and former objects.
 func (d Diff) Paths() []company.Change {
 	var out []company.Change
 	for _, c := range d.Changes {
@@ -106,6 +106,9 @@ func parseRaw(raw []byte) ([]FileChange, error) {
 		fileChange := FileChange{OldMode: int(oldMode), NewMode: int(newMode), OldOID: company.OID(f[2]),
 			NewOID: company.OID(f[3])}
 		fileChange.Path = fields[i+1]
+		if newMode != 0 {
+			fileChange.Hash = fileChange.NewOID
+		}
 		switch f[4] {
 		case "A":
 			fileChange.Action = "created"

@@ -235,9 +235,12 @@ func TestDiffAndPatchID(t *testing.T) {
 	for _, c := range d.Changes {
 		got = append(got, c.Change)
 	}
-	want := []company.Change{{Path: "a", Action: "modified"}, {Path: "c", Action: "deleted"},
-		{Path: "new\nname", Action: "created"}}
-	if len(got) != 3 || got[0] != want[0] || got[1] != want[1] || got[2] != want[2] {
+	content := func(name string) company.OID {
+		return company.OID(gitexectest.Git(t, b.mirror.Dir(), "rev-parse", string(head)+":"+name))
+	}
+	want := []company.Change{{Path: "a", Action: "modified", Hash: content("a")}, {Path: "c", Action: "deleted"},
+		{Path: "new\nname", Action: "created", Hash: content("new\nname")}}
+	if !slices.Equal(got, want) {
 		t.Errorf("%+v", got)
 	}
 	if !bytes.Contains(d.Patch, []byte("-1\n+2\n")) || d.Truncated {

@@ -13,6 +13,8 @@ import (
 	"pgregory.net/rapid"
 )
 
+// Feature: agent-execution-engine, Property 6: Git Naming Conventions
+//
 // GIT-2: for any ticket and any description the branch is a valid reference
 // and the commit subject names the ticket.
 func TestNamesOfAnything(t *testing.T) {

@@ -18,6 +18,8 @@ import (
 	"pgregory.net/rapid"
 )
 
+// Feature: ledger, Property 3: Batches Round-Trip
+//
 // Batches of any commands read back as they were added, through every handle, and
 // each command gets its own events again (STA-6).
 func TestBatchesReadBack(t *testing.T) {

@@ -13,6 +13,8 @@ import (
 	"company/internal/company/jcs"
 )
 
+// Feature: ledger, Property 2: Canonical Events
+//
 // An event that is written field by field has the canonical text of any value, and is
 // given back as a reader finds it, or is refused with it (STA-22).
 func TestEventsAreEncodedCanonically(t *testing.T) {

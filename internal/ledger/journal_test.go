@@ -99,6 +99,8 @@ func TestJournal(t *testing.T) {
 	}
 }
 
+// Feature: ledger, Property 5: Old Fences Are Refused
+//
 // TestOldFenceIsRefused plays histories of holders that come, write, and are
 // pushed aside, against a model: a result with an old fence changes nothing (SUB-11).
 func TestOldFenceIsRefused(t *testing.T) {

@@ -20,6 +20,8 @@ import (
 	"pgregory.net/rapid"
 )
 
+// Feature: ledger, Property 1: Append and Read
+//
 // TestAppendReadIsIdentity appends whatever can be said, one command after
 // the other, and reads it back through both handles and from any point on
 // (STA-6, STA-15).
@@ -274,6 +276,8 @@ func TestFollow(t *testing.T) {
 	}
 }
 
+// Feature: ledger, Property 6: Damage Is Detected
+//
 // TestDamageIsDetected changes stored records in every way that a disk or a
 // hand might: the ledger is refused with the number of the first wrong event.
 // Only a missing tail passes, since an append that was never acknowledged

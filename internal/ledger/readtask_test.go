@@ -27,7 +27,9 @@ func readTask(t testing.TB, b *bench, l *ledger.Ledger, task company.TaskID, fro
 	return seqs
 }
 
-// Feature: ledger, Property 4: whatever was appended, saved and opened again, the events
+// Feature: ledger, Property 4: Events of a Task
+//
+// Whatever was appended, saved and opened again, the events
 // of a task are those of the whole ledger that name it (STA-5).
 func TestReadTaskIsAFilter(t *testing.T) {
 	hosttest.NotRaced(t, "one goroutine writes and reads a hundred histories")

@@ -120,6 +120,20 @@ func (l *Ledger) PurgeJournal(ctx context.Context, run company.RunID) error {
 	return busError("purge "+subject, l.bus.Log().Purge(ctx, subject))
 }
 
+// CopyJournal writes the records of a journal as they are stored, one per line, even if they are damaged.
+func (l *Ledger) CopyJournal(ctx context.Context, run company.RunID, to io.Writer) error {
+	err := l.bus.Log().Read(ctx, journalPrefix+string(run), 0, func(m bus.Message) error {
+		_, err := to.Write(append(m.Data, '\n'))
+		return err
+	})
+	return busError("copy the journal of "+string(run), err)
+}
+
+// DropJournal removes the records of a journal, sealed or not.
+func (l *Ledger) DropJournal(ctx context.Context, run company.RunID) error {
+	return busError("purge the journal of "+string(run), l.bus.Log().Purge(ctx, journalPrefix+string(run)))
+}
+
 // ReadSealed calls fn for every record of a sealed journal, as ReadJournal did before the seal. It
 // returns ELedger if the blob is damaged; fn may have been called for earlier records by then.
 func (l *Ledger) ReadSealed(ctx context.Context, hash company.Hash, fn func(Record) error) error {

@@ -42,6 +42,8 @@ func replay(t testing.TB, b *bench, l *ledger.Ledger) (state []byte, from uint64
 	return state, seq
 }
 
+// Feature: ledger, Property 7: Snapshot and Tail
+//
 // TestSnapshotAndTailIsFullReplay grows one ledger, with snapshots and
 // restarts in between, and compares each start with the whole history (STA-3).
 func TestSnapshotAndTailIsFullReplay(t *testing.T) {
@@ -121,6 +123,8 @@ func requireSnapshot(t *testing.T, b *bench, want bool) {
 	}
 }
 
+// Feature: ledger, Property 8: Damaged Snapshots Are Ignored
+//
 // TestDamagedSnapshotIsIgnored flips each byte of the file, and cuts it short (ART-9).
 func TestDamagedSnapshotIsIgnored(t *testing.T) {
 	b := snapshotted(t)

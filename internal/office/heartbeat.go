@@ -20,9 +20,9 @@ const (
 	beatName = "beat"
 	// beatEvery is the interval of heartbeats.
 	beatEvery = 10 * time.Second
-	// Watched is how long a caller waits for an answer before it takes the office over: a holder that has just woken, as
-	// with its machine, has beaten by then.
-	Watched = beatEvery + 2*time.Second
+	// KillPatience is how long a caller waits for an answer before it takes the office over: a holder that has just
+	// woken, as with its machine, has beaten by then.
+	KillPatience = beatEvery + 2*time.Second
 	// silentAfter is the time without a heartbeat after which a holder may be taken over (STA-17).
 	silentAfter = time.Minute
 	// killLimit is how long a killed holder may take to end. One that waits for a broken disk does not end.
@@ -85,9 +85,9 @@ func SilentFor(paths Paths, held *Holder) time.Duration {
 }
 
 // KillSilentHolder kills a silent holder and takes its lock. The caller has found that the holder did not answer its
-// socket for as long as Watched. It returns EHeld if the holder beats again, if another process was faster, or if the
-// process cannot be verified or does not end. The ledger is safe: every record is complete or absent, and the new epoch
-// voids the claims of the killed process.
+// socket for as long as KillPatience. It returns EHeld if the holder beats again, if another process was faster, or if
+// the process cannot be verified or does not end. The ledger is safe: every record is complete or absent, and the new
+// epoch voids the claims of the killed process.
 func KillSilentHolder(ctx context.Context, paths Paths, held *Holder) (*Lock, error) {
 	silent := SilentFor(paths, held)
 	if silent == 0 || !hasLockOpen(paths, held.PID) {

@@ -12,9 +12,9 @@ import (
 )
 
 // RemoveStale settles interrupted runs, and removes leftovers of earlier processes. These are journals of ended runs
-// that are sealed in a blob, and repositories of runs whose task ended before the retention period and whose work is
-// elsewhere. It also removes seeds that no newer task starts from. Results of runs stay in the mirror. Call it before
-// any work starts. A failed removal is only logged.
+// that are sealed in a blob, or damaged, and repositories of runs whose task ended before the retention period and
+// whose work is elsewhere. It also removes seeds that no newer task starts from. Results of runs stay in the mirror.
+// Call it before any work starts. A failed removal is only logged.
 func (u *Keeper) RemoveStale(ctx context.Context, git *gitops.Store) {
 	settled := u.SettleRuns(ctx, false)
 	state := u.State.View()
@@ -27,8 +27,12 @@ func (u *Keeper) RemoveStale(ctx context.Context, git *gitops.Store) {
 	journals, err := u.Ledger.Journals(ctx)
 	warn("journals", err)
 	for _, run := range journals {
-		if r := u.findRun(ctx, state, run); r != nil && r.Ended && r.Journal != "" {
+		switch r := u.findRun(ctx, state, run); {
+		case r == nil || !r.Ended:
+		case r.Journal != "":
 			warn("journal of "+string(run), u.Ledger.PurgeJournal(ctx, run))
+		default:
+			warn("journal of "+string(run), agentrun.SetJournalAside(ctx, u.Ledger, u.Office.RunsFolder, run))
 		}
 	}
 

@@ -16,7 +16,8 @@ import (
 
 // TestMasks: a key in the instruction, a token in a file of the repository and a password in what a command prints. The
 // model never gets the first two, no file of the office has them as they are, and no surface shows any of the three (LOG-5 to LOG-8,
-// ADP-11). Commands that destroy are refused (APR-10), and so is a file with secrets (APR-11).
+// ADP-11). Commands that destroy are refused (APR-10), and so are a file with secrets (APR-11) and a program that
+// workers.commands does not name (X43).
 func TestMasks(t *testing.T) {
 	t.Parallel()
 	key := "sk-" + strings.Repeat("aB3x", 8)
@@ -34,6 +35,7 @@ func TestMasks(t *testing.T) {
 		call("run_command", m{"command": "echo '{\"password\": \"" + password + "\"}'; echo A=b >other"}),
 		call("run_command", m{"command": "rm -rf other"}),
 		call("run_command", m{"command": "rm other; echo A=b >.env"}),
+		call("run_command", m{"command": "cat deploy.sh; grep -rn upload ."}),
 		call("write_file", m{"path": "farewell.sh", "content": "echo goodbye\n"}),
 		call("write_file", m{"path": "checks/farewell.sh", "content": "test \"$(sh farewell.sh)\" = goodbye\n"}),
 		call("git_commit", m{"message": "Add a farewell"}),
@@ -53,7 +55,7 @@ func TestMasks(t *testing.T) {
 		mu.Unlock()
 		return brain.Reply(x)
 	}), files)
-	h.Config(tinyGates)
+	h.Config(tinyGates + "workers: {commands: [rm, cat]}\n")
 	waitForSummary(t, h.Start("submit", "say goodbye; the key is "+key), 0)
 	mu.Lock()
 	defer mu.Unlock()
@@ -65,7 +67,8 @@ func TestMasks(t *testing.T) {
 		t.Error("a model was not told that there is a key")
 	}
 	for i, want := range []string{"TOKEN=[MASKED:GENERIC_SECRET] ./upload", "stands for a secret that you were not shown", "",
-		"", password, "destructive_command_blocked: rm -rf", "secret_access_blocked: .env"} {
+		"", password, "destructive_command_blocked: rm -rf", "secret_access_blocked: .env",
+		"command_not_in_allowlist: it starts grep"} {
 		if i >= len(answers) || !strings.Contains(answers[i], want) {
 			t.Errorf("answer %d lacks %q: %q", i, want, answers)
 		}

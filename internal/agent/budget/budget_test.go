@@ -49,6 +49,8 @@ func (c *fakeCap) totalGranted() company.Amount {
 	return c.granted
 }
 
+// Feature: budget, Property 1: Allowances Stay Under the Cap
+//
 // TestAllowanceInvariants: at every moment spent + reserved ≤ granted, and what
 // was granted to many allowances stays under one cap (WRK-12).
 func TestAllowanceInvariants(t *testing.T) {
@@ -245,6 +247,8 @@ func TestWorstCase(t *testing.T) {
 	}
 }
 
+// Feature: budget, Property 2: Actual Cost Within the Worst Case
+//
 // TestActualCostWithinWorstCase: a truthful server's count never costs more than was
 // held for it (WRK-12).
 func TestActualCostWithinWorstCase(t *testing.T) {

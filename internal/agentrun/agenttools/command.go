@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"strconv"
+	"strings"
 	"time"
 
 	"company/internal/agent"
@@ -13,8 +14,11 @@ import (
 )
 
 func (f *toolFactory) runCommand() agent.Tool {
-	tool := newTool(f, "run_command",
-		`Run a command in a fresh bash at the root, without input. With background (a server) it goes on and has a process_id.`,
+	use := `Run a command in a fresh bash at the root, without input. With background (a server) it goes on and has a process_id.`
+	if len(f.Commands) > 0 {
+		use += " It may start the shell's own commands and: " + strings.Join(f.Commands, ", ") + "."
+	}
+	tool := newTool(f, "run_command", use,
 		`{"type":"object","properties":{
 "command":{"type":"string","minLength":1},
 "timeout_s":{"type":"integer","minimum":1,"maximum":900,"description":"default `+strconv.Itoa(f.commandTimeout())+
@@ -31,7 +35,7 @@ func (f *toolFactory) runCommand() agent.Tool {
 			}
 			runResult, err := f.Toolbox.Run(ctx, toolproto.RunRequest{
 				Command: a.Command, TimeoutS: a.TimeoutS, Background: a.Background, Env: f.commandEnvironment(ctx, a.Command),
-				OnOutput: agent.OutputOf(ctx), ByAgent: true,
+				OnOutput: agent.OutputOf(ctx), ByAgent: true, Programs: f.Commands,
 			})
 			if err != nil {
 				return agent.Result{}, err

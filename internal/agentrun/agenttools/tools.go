@@ -66,6 +66,8 @@ type Config struct {
 	Branch     string // the branch that finish requires, empty for any
 	// CommandTimeout is the timeout of commands that set none. 0 means toolproto.CommandTimeout.
 	CommandTimeout time.Duration
+	// Commands lists the programs that commands may start. Empty means all.
+	Commands []string
 	// Security receives each access that was refused because it led out of the workspace (WRK-4). A wrong path is not
 	// among them. It may be called concurrently. It may be nil.
 	Security func(Denial)

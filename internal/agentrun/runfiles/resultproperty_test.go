@@ -11,8 +11,9 @@ import (
 	"company/internal/company"
 )
 
-// ART-1. Feature: agent-execution-engine, Property 23: Execution Result Structure. What
-// Marshal writes of any result fits the published schema, and reads back as it was.
+// Feature: agent-execution-engine, Property 23: Execution Result Structure
+//
+// ART-1. What Marshal writes of any result fits the published schema, and reads back as it was.
 func TestAnyResultFitsTheSchema(t *testing.T) {
 	s := loadSchema(t)
 	rapid.Check(t, func(rt *rapid.T) {

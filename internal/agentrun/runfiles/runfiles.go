@@ -55,11 +55,14 @@ func NewQualityGates(result company.GateResult) *QualityGates {
 	return &QualityGates{GateResult: result, Lint: result.SummarizeLint(), Test: result.SummarizeTests()}
 }
 
-// Artifact is one path that the run created, modified or deleted, according to git objects (ART-2).
+// Artifact is one path that the run created, modified or deleted, according to git objects (ART-2). A run has each path
+// and hash once.
 type Artifact struct {
 	Path   string `json:"path"`
 	Action string `json:"action" jsonschema:"enum=created,enum=modified,enum=deleted"`
-	Diff   string `json:"diff,omitempty"`
+	// Hash is the id of the new content, as git has it. A deleted file has none.
+	Hash company.OID `json:"hash,omitempty"`
+	Diff string      `json:"diff,omitempty"`
 }
 
 // Marshal returns the bytes of result.json.

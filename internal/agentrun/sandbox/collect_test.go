@@ -136,7 +136,7 @@ func TestDoneNeedsACommit(t *testing.T) {
 	b.push(head, "refs/heads/agent/t1-01-x")
 	got := b.conclude(agent.EndFinal, finished)
 	if got.Status != company.RunSuccess || string(got.Head) != head || got.Branch != "agent/t1-01-x" ||
-		fmt.Sprint(got.Changes) != "[{b.txt created 1 }]" {
+		listChanges(got.Changes) != "b.txt created 1" {
 		t.Fatalf("%+v", got)
 	}
 }
@@ -291,7 +291,8 @@ func TestCommitsOfARun(t *testing.T) {
 	}
 }
 
-// What a branch took in from the integration branch is not its change (ART-2).
+// What a branch took in from the integration branch is not its change (ART-2). A change has the hash of its content, so
+// a run, a path and a hash name one artifact.
 func TestChangesAreTheBranchsOwn(t *testing.T) {
 	b := setup(t)
 	onto := b.p.Commit("other", map[string]string{"other.txt": "o\n"})
@@ -303,7 +304,17 @@ func TestChangesAreTheBranchsOwn(t *testing.T) {
 	b.push(head, "refs/heads/agent/t1-01-x")
 	out := agent.Outcome{End: agent.EndFinal, Final: json.RawMessage(`{"summary":"merged"}`)}
 	c, err := b.Finish(t.Context(), out, onto)
-	if err != nil || fmt.Sprint(c.Outcome.Changes) != "[{b.txt created 1 }]" {
+	if err != nil || len(c.Outcome.Changes) != 1 || c.Outcome.Changes[0] != (company.Change{
+		Path: "b.txt", Action: "created", Lines: 1, Hash: company.OID(b.p.Git("rev-parse", head+":b.txt"))}) {
 		t.Fatalf("%+v, %v", c.Outcome, err)
 	}
+}
+
+// listChanges lists changes by path, action and number of lines.
+func listChanges(changes []company.Change) string {
+	var list []string
+	for _, change := range changes {
+		list = append(list, fmt.Sprint(change.Path, " ", change.Action, " ", change.Lines))
+	}
+	return strings.Join(list, ", ")
 }

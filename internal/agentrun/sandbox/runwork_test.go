@@ -1,7 +1,6 @@
 package sandbox
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -36,7 +35,7 @@ func TestTakesWorkOfAGoneHolder(t *testing.T) {
 	b.push(b.commit(at, "wip.txt", "w\n"), gitops.CheckpointRef(run))
 	first, err := b.salvage(worker)
 	if err != nil || first.Branch != "agent/t1-01-x" ||
-		fmt.Sprint(first.Changes) != "[{pushed.txt created 1 } {wip.txt created 1 }]" ||
+		listChanges(first.Changes) != "pushed.txt created 1, wip.txt created 1" ||
 		b.read(first.Head, "wip.txt") != "w\n" {
 		t.Fatalf("%+v, %v", first, err)
 	}

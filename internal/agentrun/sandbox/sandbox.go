@@ -97,6 +97,7 @@ type Spec struct {
 	Unfinished bool
 	Branch     string
 	Paths      []string       // folders that are checked out and may change, empty for all
+	Commands   []string       // programs that commands may start, empty for all
 	ReadOnly   bool           // pushes are refused
 	Need       container.Need // resources that the project's checks needed on the base
 	Log        *gitops.OpLog

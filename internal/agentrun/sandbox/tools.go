@@ -13,7 +13,7 @@ import (
 // AgentTools returns the agent's tools in this sandbox: all of them for a worker or a merger, and read-only ones
 // for a reviewer.
 func (s *Sandbox) AgentTools() []agent.Tool {
-	config := agenttools.Config{Toolbox: s.Tools, CommandTimeout: s.factory.CommandTimeout,
+	config := agenttools.Config{Toolbox: s.Tools, CommandTimeout: s.factory.CommandTimeout, Commands: s.spec.Commands,
 		Security: func(d agenttools.Denial) {
 			s.refusals.add(string(d.Kind), d.Tool+": "+d.Reason) // WRK-4
 		}}

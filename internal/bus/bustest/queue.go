@@ -249,18 +249,27 @@ func queueReopen(t *testing.T, s *store) {
 	s.requireNothing(t)
 }
 
-// queueDeliversEach is a property test (BUS-3). An id may be put and its item may be given back any
-// number of times. Each item must be delivered until it is acknowledged once, with its own body.
+// Feature: agent-execution-engine, Property 18: Message Delivery Guarantee
+//
+// An id may be put and its item may be given back any number of times. Each item must be delivered until it is
+// acknowledged once, with its own body. The log has each message that was sent, in order (BUS-3).
 func queueDeliversEach(t *testing.T, s *store) {
 	cases := 0
 	rapid.Check(t, func(rt *rapid.T) {
 		cases++
 		open := map[string]bool{} // put but not acknowledged
+		subject, last := fmt.Sprintf("run.t%d-01.1", cases), uint64(0)
+		var sent []string
 		for range rapid.IntRange(1, 6).Draw(rt, "puts") {
 			id := fmt.Sprintf("%d-%d", cases, rapid.IntRange(1, 4).Draw(rt, "id"))
 			if err := s.Queue().Put(s.ctx, bus.Item{ID: id, Body: []byte("body of " + id)}); err != nil {
 				rt.Fatal(err)
 			}
+			var err error
+			if last, err = s.Log().Append(s.ctx, subject, []byte(id), last, fmt.Sprint(len(sent))); err != nil {
+				rt.Fatal(err)
+			}
+			sent = append(sent, id)
 			open[id] = true
 		}
 		for n := 0; len(open) > 0; n++ {
@@ -281,6 +290,14 @@ func queueDeliversEach(t *testing.T, s *store) {
 			if err != nil {
 				rt.Fatal(err)
 			}
+		}
+		var logged []string
+		err := s.Log().Read(s.ctx, subject, 0, func(m bus.Message) error {
+			logged = append(logged, string(m.Data))
+			return nil
+		})
+		if err != nil || !slices.Equal(logged, sent) {
+			rt.Fatalf("the log has %v, %v; sent were %v", logged, err, sent)
 		}
 	})
 	s.requireDepth(t, 0, 0)

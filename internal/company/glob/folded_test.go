@@ -40,6 +40,8 @@ func TestFoldedMatches(t *testing.T) {
 	}
 }
 
+// Feature: globs, Property 1: Folded Globs Match More
+//
 // What a glob matches, its folded form matches too, in both cases (SUB-18).
 func TestFoldedMatchesMore(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

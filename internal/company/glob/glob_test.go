@@ -178,6 +178,8 @@ func matchByComponents(syntax Syntax, pattern, name []string) bool {
 	return err == nil && ok && matchByComponents(syntax, pattern[1:], name[1:])
 }
 
+// Feature: globs, Property 2: Match and Overlap
+//
 // Match is what the components say in each syntax, and Overlap is exact: its example
 // is matched by both globs, and where it says no, brute force finds none (SUB-18).
 func TestGlobProperties(t *testing.T) {

@@ -76,6 +76,8 @@ func jsonValue(depth int) *rapid.Generator[any] {
 		rapid.MapOfN(rapid.String(), jsonValue(depth-1), 0, 4).AsAny())...)
 }
 
+// Feature: canonical JSON, Property 1: Canonical Form Is a Fixed Point
+//
 // TestCanonicalProperties: the text means what the value meant, is a fixed
 // point, and does not depend on how the input was written (STA-22).
 func TestCanonicalProperties(t *testing.T) {
@@ -117,6 +119,8 @@ func TestCanonicalProperties(t *testing.T) {
 	})
 }
 
+// Feature: canonical JSON, Property 2: Key Order
+//
 // TestCanonicalKeyOrder compares with the definition: keys as UTF-16 units (STA-22).
 func TestCanonicalKeyOrder(t *testing.T) {
 	awkward := rapid.StringOf(rapid.SampledFrom([]rune{'a', 'b', 0xe9, 0xd7ff, 0xe000, 0xfffe, 0x10000, 0x10ffff}))

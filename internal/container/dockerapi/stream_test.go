@@ -21,6 +21,8 @@ func streamOf(r io.Reader) *Stream {
 	return newStream(types.HijackedResponse{Conn: conn, Reader: bufio.NewReader(r)})
 }
 
+// Feature: containers, Property 3: Streams Come Apart
+//
 // Whatever the daemon's own writer interleaves, however it arrives, stdout
 // comes out whole and the end of stderr is kept (CTR-1).
 func TestStreamDemux(t *testing.T) {

@@ -166,7 +166,7 @@ func verifyFiles(
 	for _, change := range diff.Paths() {
 		differs[change.Path] = true
 		r.Files = append(r.Files,
-			company.VerifiedFile{Path: change.Path, Action: change.Action, Exists: change.Action != "deleted"})
+			company.VerifiedFile{Path: change.Path, Action: change.Action, Hash: change.Hash, Exists: change.Hash != ""})
 	}
 	var claimed []string
 	for _, sub := range task.Subtasks {
@@ -184,13 +184,13 @@ func verifyFiles(
 	if err != nil {
 		return err
 	}
-	exists := map[string]bool{}
+	hashes := map[string]company.OID{}
 	for _, entry := range entries {
-		exists[entry.Path] = true
+		hashes[entry.Path] = entry.OID
 	}
 	slices.Sort(claimed)
 	for _, path := range claimed {
-		r.Files = append(r.Files, company.VerifiedFile{Path: path, Exists: exists[path]})
+		r.Files = append(r.Files, company.VerifiedFile{Path: path, Hash: hashes[path], Exists: hashes[path] != ""})
 	}
 	return nil
 }

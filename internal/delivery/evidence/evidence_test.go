@@ -4,11 +4,14 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"company/internal/agentrun/runfiles"
+	"company/internal/bus"
 	"company/internal/company"
 	"company/internal/gitops/gitopstest"
 	"company/internal/present/view"
@@ -122,6 +125,10 @@ func TestEvidenceIsWhole(t *testing.T) {
 		"a.go": {Path: "a.go", Exists: true}, // only the ticket changed it
 	}
 	for _, file := range got.Files {
+		if (file.Hash != "") != file.Exists {
+			t.Errorf("%+v: a file has the hash of its content", file)
+		}
+		file.Hash = ""
 		if file != want[file.Path] {
 			t.Errorf("%+v, want %+v", file, want[file.Path])
 		}
@@ -139,6 +146,23 @@ func TestEvidenceIsWhole(t *testing.T) {
 	}
 	if evidence := got.Evidence(); evidence.Head != w.task.Head || evidence.Tree != w.task.Tree || evidence.More != 0 {
 		t.Errorf("%+v", evidence)
+	}
+}
+
+// However many files there are, and whatever their names, their list fits into a record of the ledger.
+func TestListOfFilesIsBounded(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"a", strings.Repeat("\x01", 200)} {
+		check := view.EvidenceCheck{Modified: 100_000}
+		for i := range check.Modified {
+			check.Files = append(check.Files, company.VerifiedFile{Path: name + strconv.Itoa(i), Action: "created", Exists: true,
+				Hash: company.OID(strings.Repeat("a", 40))})
+		}
+		evidence := check.Evidence()
+		text, err := json.Marshal(evidence)
+		if err != nil || len(text) > bus.MaxRecord || len(evidence.Files) < 2000 || evidence.CountModified() != check.Modified {
+			t.Errorf("%d bytes, %d files of %d: %v", len(text), len(evidence.Files), evidence.CountModified(), err)
+		}
 	}
 }
 

@@ -91,6 +91,8 @@ func drawTask(t *rapid.T) *company.Task {
 // realFold matches what folds a part, and nothing that others wrote.
 var realFold = regexp.MustCompile(`^<details><summary>[A-Z][a-z ,0-9-]+(?:: [\w ,]+)?</summary>$`)
 
+// Feature: pull requests, Property 1: Open Part Keeps Its Bounds
+//
 // FRG-3, T22: for any task the open part keeps its bounds, the text of others stays text, the lines that
 // close issues stand outside of a fold, and the risks of a merge stand above it.
 func TestOpenPartOfAnyTask(t *testing.T) {

@@ -74,6 +74,8 @@ func TestFillTemplate(t *testing.T) {
 	}
 }
 
+// Feature: pull requests, Property 2: Templates Are Harmless
+//
 // T22: whatever a template holds, its text mentions nobody, closes nothing, forms no markup but Markdown's own blocks,
 // holds no marker of ours and is bounded.
 func TestAnyTemplateIsHarmless(t *testing.T) {

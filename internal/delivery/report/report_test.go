@@ -43,7 +43,7 @@ func everyTask(t *testing.T, check func(t *testing.T, src view.Source, task *com
 	}
 }
 
-// Feature: LOG-3. Whatever becomes of a task, its log has each field that readers need.
+// LOG-3. Whatever becomes of a task, its log has each field that readers need.
 func TestTaskLogOfEveryTask(t *testing.T) {
 	statuses := map[LogStatus]bool{}
 	everyTask(t, func(t *testing.T, src view.Source, task *company.Task, events []company.Event) {
@@ -90,7 +90,7 @@ func TestTaskLogOfEveryTask(t *testing.T) {
 	}
 }
 
-// Feature: ART-7. The report of every task has its status, the reasons, the evidence and the next action.
+// ART-7. The report of every task has its status, the reasons, the evidence and the next action.
 func TestReportOfEveryTask(t *testing.T) {
 	everyTask(t, func(t *testing.T, src view.Source, task *company.Task, events []company.Event) {
 		made, err := New(src, task, events)

@@ -42,10 +42,11 @@ type TaskLog struct {
 
 // File is a file that the company looked for (GAT-4).
 type File struct {
-	Path       string    `json:"path"` // relative to the repository
-	Action     string    `json:"action,omitempty"`
-	Exists     bool      `json:"exists"`
-	DetectedAt time.Time `json:"detected_at"`
+	Path       string      `json:"path"` // relative to the repository
+	Action     string      `json:"action,omitempty"`
+	Hash       company.OID `json:"hash,omitempty"` // of its content, as git has it
+	Exists     bool        `json:"exists"`
+	DetectedAt time.Time   `json:"detected_at"`
 	// Method is diff for a file that git shows as changed, and executor_claim for one that only a ticket changed.
 	Method string `json:"detection_method"`
 }
@@ -99,8 +100,8 @@ func listFiles(task *company.Task) []File {
 	files := []File{}
 	if evidence := task.Evidence; evidence != nil {
 		for _, verified := range evidence.Files {
-			file := File{Path: verified.Path, Action: verified.Action, Exists: verified.Exists, DetectedAt: evidence.At.UTC(),
-				Method: "diff"}
+			file := File{Path: verified.Path, Action: verified.Action, Hash: verified.Hash, Exists: verified.Exists,
+				DetectedAt: evidence.At.UTC(), Method: "diff"}
 			if verified.Action == "" {
 				file.Method = "executor_claim"
 			}
@@ -114,8 +115,8 @@ func listFiles(task *company.Task) []File {
 		for _, change := range sub.Changes {
 			if sub.Status == company.SubtaskCompleted && !seen[change.Path] {
 				seen[change.Path] = true
-				files = append(files, File{Path: change.Path, Action: change.Action, Exists: change.Action != "deleted",
-					DetectedAt: sub.Times.Ended.UTC(), Method: "diff"})
+				files = append(files, File{Path: change.Path, Action: change.Action, Hash: change.Hash,
+					Exists: change.Action != "deleted", DetectedAt: sub.Times.Ended.UTC(), Method: "diff"})
 			}
 		}
 	}

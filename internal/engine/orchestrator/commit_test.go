@@ -39,6 +39,8 @@ func drawWish(t *rapid.T, n int) *wish {
 	return &wish{id: fmt.Sprint("w", rapid.IntRange(max(0, n-8), n).Draw(t, "id")), command: c}
 }
 
+// Feature: orchestrator, Property 1: Batches Are as One by One
+//
 // Whatever is sent at once, in whatever order it is taken up and however it is
 // batched: the ledger is that of the same commands decided one by one, each
 // answer is the ledger's, and the view is the fold (STA-6, STA-11).

@@ -46,6 +46,8 @@ func TestCut(t *testing.T) {
 	}
 }
 
+// Feature: texts, Property 3: Cut Text Is Text
+//
 // Of any text a cut one is text within the limit (CLI-7).
 func TestAnyTextIsCut(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -63,6 +63,8 @@ func TestHiddenCharacters(t *testing.T) {
 	}
 }
 
+// Feature: texts, Property 4: Escaped Text Is Safe
+//
 // Any bytes become text without control characters, once and for all (UI-1).
 func TestAnyTextIsSafe(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -149,6 +149,8 @@ func TestScreenIsBounded(t *testing.T) {
 	}
 }
 
+// Feature: texts, Property 5: Output Does Not Depend on Its Cuts
+//
 // It does not matter how output is cut, and lines without control characters are kept as they are.
 func TestAnyOutputIsShown(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -97,7 +97,9 @@ func TestPlainTextIsNotMasked(t *testing.T) {
 	}
 }
 
-// Property: a secret is masked wherever it stands, what is around it stays, and what was masked stays as it is.
+// Feature: lumberjack, Property 21: Context Redaction
+//
+// A secret is masked wherever it stands, what is around it stays, and what was masked stays as it is.
 func TestMaskProperty(t *testing.T) {
 	words := rapid.SliceOfN(rapid.SampledFrom([]string{"func", "the key", "token", "\n", "=", "\x00", "ü", "x := 1;", "€"}),
 		0, 20)
@@ -116,7 +118,9 @@ func TestMaskProperty(t *testing.T) {
 	})
 }
 
-// Property: masking a JSON text masks its strings and changes nothing else.
+// Feature: lumberjack, Property 24: Audit Log Redaction
+//
+// Masking a JSON text masks its strings and changes nothing else.
 func TestMaskJSONProperty(t *testing.T) {
 	var values func(depth int) *rapid.Generator[any]
 	values = func(depth int) *rapid.Generator[any] {

@@ -131,6 +131,7 @@ type Workers struct {
 	PIDs           int           `yaml:"pids" min:"32" max:"1000000" doc:"maximum processes of one container"`
 	Disk           AutoSize      `yaml:"disk" min:"64m" max:"64t" doc:"workspace of one container; auto: 10g on disk, else 2g in memory"`
 	Warm           int           `yaml:"warm" min:"0" max:"64" doc:"containers kept ready for each image in use"`
+	Commands       []string      `yaml:"commands" check:"program" doc:"programs that agents' commands may start, such as go; empty: all"`
 }
 
 // Container describes the container of a worker.

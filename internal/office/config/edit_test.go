@@ -141,6 +141,8 @@ func TestEditOfADraft(t *testing.T) {
 	}
 }
 
+// Feature: config, Property 1: Edits Change One Key
+//
 // Whatever stands in a file: the edited key has its value, all other keys theirs, and
 // all comments are there (SUB-2).
 func TestEditProperty(t *testing.T) {

@@ -16,8 +16,8 @@ func TestEveryKeyWorks(t *testing.T) {
 	// in the wiring, and tests there.
 	works := map[string]string{
 		"version": "1", "workers.max": "7", "workers.run_timeout": "40m", "workers.command_timeout": "100s",
-		"workers.memory": "2g",
-		"workers.cpus":   "1", "workers.pids": "100", "workers.disk": "100m", "workers.warm": "0",
+		"workers.memory": "2g", "workers.commands": "[go, make]",
+		"workers.cpus": "1", "workers.pids": "100", "workers.disk": "100m", "workers.warm": "0",
 		"container.image": "x@sha256:" + strings.Repeat("a", 64), "container.dockerfile": "Dockerfile",
 		"container.setup": "[make]", "container.setup_env": "[TOKEN]", "container.logins": "[npm.example.com]",
 		"container.deps": "off", "deps.scripts": "[better-sqlite3]", "deps.without": "[pypi]",

@@ -210,7 +210,7 @@ func TestBadConfig(t *testing.T) {
 		{"list for a number", "workers: {max: [3]}\n", `:1:16: workers.max is not what is needed, found a list`,
 			"allowed: a whole number from 1 to 64"},
 		{"scalar for a section", "workers: 3\n", ":1:10: workers must be a mapping, found 3",
-			"allowed: max, command_timeout, run_timeout, memory, cpus, pids, disk, warm"},
+			"allowed: max, command_timeout, run_timeout, memory, cpus, pids, disk, warm, commands"},
 		{"no value", "workers:\n  max:\n", ":2:8: workers.max has no value",
 			"give it one or remove the key; allowed: a whole number from 1 to 64"},
 		{"negative", "workers: {max: -1}\n", ":1:16: workers.max is negative, found -1",
@@ -562,6 +562,8 @@ var compiledSchema = sync.OnceValues(func() (*jsonschema.Schema, error) {
 	return compiler.Compile("company.json")
 })
 
+// Feature: config, Property 2: Config Round-Trip
+//
 // What YAML writes, Load reads to the same values, and another YAML reader
 // and the schema agree (CFG-1).
 func TestConfigRoundTrip(t *testing.T) {

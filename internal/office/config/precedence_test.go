@@ -57,6 +57,7 @@ func leafChoices(t *testing.T, key string, typ reflect.Type, tag reflect.StructT
 		"label":            {"*a", "*b", "*c", "*d"},
 		"file":             {"/a", "/b", "/c", "/d"},
 		"dir":              {"/a", "/b", "/c", "/d"},
+		"program":          {"go", "npm", "g++", "python3.11"},
 		"docker_call":      {"run", "stop", "rm", "logs"},
 		"docker_host":      {"unix:///a", "unix:///b", "tcp://c:1", "tcp://d:1"},
 	}

@@ -292,6 +292,8 @@ func needsTrust(key, before, after string, lower, upper Config) bool {
 		return after == `"off"` || before == `"require"`
 	case key == "git.paths":
 		return len(lower.Git.Paths) > 0 // narrowing from the whole repository to a part is stricter
+	case key == "workers.commands":
+		return len(lower.Workers.Commands) > 0 // as for git.paths
 	case key == "gates.protected":
 		return slices.ContainsFunc(lower.Gates.Protected,
 			func(g string) bool { return !slices.Contains(upper.Gates.Protected, g) })

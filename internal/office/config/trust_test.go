@@ -125,7 +125,7 @@ func TestEveryKeyHasTrustRule(t *testing.T) {
 		"paths.runtime paths.backlog budget.usd budget.tokens budget.day_usd budget.day_tokens budget.office_usd " +
 			"budget.office_tokens approvals.plan approvals.merge approvals.pr approvals.deps gates.none gates.lint " +
 			"gates.types gates.build gates.test gates.canary gates.protect_tests gates.red_green gates.protected git.paths " +
-			"git.use_my_logins recovery workers.max workers.memory workers.pids workers.disk workers.cpus workers.warm " +
+			"git.use_my_logins recovery workers.commands workers.max workers.memory workers.pids workers.disk workers.cpus workers.warm " +
 			"retention_days")
 	for _, key := range append(leafKeys(reflect.TypeFor[Config](), ""),
 		leafKeys(reflect.TypeFor[Model](), "models.default")...) {

@@ -23,6 +23,7 @@ import (
 )
 
 var (
+	programRE = lazyregexp.New(`^[A-Za-z0-9_][A-Za-z0-9._+-]{0,127}$`)
 	packageRE = lazyregexp.New(`^(@[A-Za-z0-9~][A-Za-z0-9._~-]{0,127}/)?[A-Za-z0-9~][A-Za-z0-9._~-]{0,127}$`)
 	envNameRE = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]{0,127}$`)
 	imageRE   = lazyregexp.New(`^[a-z0-9]+([._:/-]+[a-z0-9]+)*@sha256:[0-9a-f]{64}$`)
@@ -107,6 +108,8 @@ func init() { // avoids an initialization cycle
 			})},
 		"command": {form: "command", allowed: "a command of one line", wrong: "has an empty command",
 			good: func(s string) bool { return strings.TrimSpace(s) != "" }},
+		"program": {form: "program", allowed: "the name of a program, such as go or npm: no path, no arguments",
+			wrong: "is not the name of a program", good: programRE.MatchString},
 		"docker_call": {allowed: strings.Join(dockerCalls, ", "), wrong: "is not a Docker command of workers' containers",
 			good: func(s string) bool { return slices.Contains(dockerCalls, s) }},
 		"dir": {form: "absolute path", allowed: "the absolute path of a folder", wrong: "is not the path of a folder",

@@ -3,6 +3,7 @@ package feed
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"company/internal/company"
 )
@@ -33,15 +34,28 @@ type Range struct {
 	From  uint64         // number of the first event; 0 means 1
 	Until uint64         // number of the last event, without items in between; 0 means no end
 	Task  company.TaskID // only events of this task; empty means all
+	Run   company.RunID  // only events of this run of the task; empty means all
+	Kinds []string       // only events of these kinds, without items in between; empty means all
+}
+
+// Selects reports whether an item is of the range's run and of its kinds.
+func (r Range) Selects(item Item) bool {
+	return (r.Run == "" || item.Run == r.Run) && (len(r.Kinds) == 0 || item.Seq > 0 && slices.Contains(r.Kinds, item.Kind))
 }
 
 // errRead stops a read of the ledger that has enough events.
 var errRead = errors.New("feed: read")
 
-// Follow sends a part of the feed to fn until the range or ctx ends. Items between two events come between them, never
-// before the event that they follow. A listener that is too far behind for the hub's ring gets events from the ledger,
-// and misses the items between those.
-func (s Source) Follow(ctx context.Context, r Range, fn func(Item) error) error {
+// Follow sends a part of the feed to a function until the range or ctx ends. Items between two events come between
+// them, never before the event that they follow. A listener that is too far behind for the hub's ring gets events from
+// the ledger, and misses the items between those.
+func (s Source) Follow(ctx context.Context, r Range, sendItem func(Item) error) error {
+	fn := func(item Item) error {
+		if !r.Selects(item) {
+			return nil
+		}
+		return sendItem(item)
+	}
 	joined, end := s.Hub.addListener()
 	defer end()
 	next, place := max(1, r.From), uint64(0)

@@ -320,3 +320,42 @@ func TestPastIsReadInTurns(t *testing.T) {
 		t.Errorf("%d read at a time", most)
 	}
 }
+
+// X43: a listener may ask for the events of one run and of some kinds, from the ledger and as they come. Items between
+// events have a run, and no kind of the ledger.
+func TestFollowSelects(t *testing.T) {
+	t.Parallel()
+	s, stored := newSource(0)
+	add := func(kind string, run company.RunID) {
+		s.Hub.MarkChanged(stored.append(company.Event{Kind: kind, Task: "t1", Run: run}), nil)
+	}
+	for i := range 2 {
+		if i == 1 { // what was so far is in the ledger alone
+			s.Hub = NewHub(uint64(len(stored.events)))
+		}
+		for _, kind := range []string{"run.claimed", "run.ended"} {
+			add(kind, "t1-01.1")
+			add(kind, "t1-02.1")
+		}
+	}
+	for _, c := range []struct {
+		of   Range
+		want []uint64
+	}{
+		{Range{Run: "t1-01.1"}, []uint64{1, 3, 5, 7}},
+		{Range{Kinds: []string{"run.ended"}}, []uint64{3, 4, 7, 8}},
+		{Range{Task: "t1", Run: "t1-02.1", Kinds: []string{"run.claimed", "task.failed"}}, []uint64{2, 6}},
+		{Range{Task: "t2", Run: "t1-02.1"}, nil},
+	} {
+		c.of.Until = 8
+		var got []uint64
+		if err := s.Follow(t.Context(), c.of, func(it Item) error { got = append(got, it.Seq); return nil }); err != nil ||
+			!slices.Equal(got, c.want) {
+			t.Errorf("%+v: %v %v", c.of, got, err)
+		}
+	}
+	line := Item{Kind: "run.claimed", Run: "t1-01.1"}
+	if !(Range{Run: line.Run}).Selects(line) || (Range{Kinds: []string{line.Kind}}).Selects(line) {
+		t.Error("an item between events")
+	}
+}

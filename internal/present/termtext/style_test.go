@@ -36,6 +36,8 @@ func TestCells(t *testing.T) {
 	}
 }
 
+// Feature: texts, Property 6: Cut Lines Fit
+//
 // A cut line is never wider than asked, and says that it was cut (UI-1).
 func TestCutFits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -56,7 +57,8 @@ func (r EvidenceCheck) Evidence() *company.Evidence {
 	evidence := &company.Evidence{At: r.CheckedAt, Head: r.Head, Tree: r.Tree, Files: r.Files}
 	bytes := 0
 	for i, file := range r.Files {
-		if bytes += len(file.Path); bytes > company.MaxVerifiedBytes {
+		text, err := json.Marshal(file)
+		if bytes += len(text) + 1; err != nil || bytes > company.MaxVerifiedBytes {
 			evidence.Files = r.Files[:i]
 			break
 		}

@@ -58,6 +58,7 @@ type Task struct {
 	PR           *PullRequest `json:"pr"`
 	// Attachments are the files of the instruction.
 	Attachments []company.Attachment `json:"attachments,omitempty"`
+	LogID       string               `json:"log_id"` // logs/<id>.json below the runtime folder
 }
 
 // Task returns the short view of a task.
@@ -65,7 +66,7 @@ func (src Source) Task(task *company.Task) Task {
 	src = src.WithSchedule()
 	state, spent := src.State, src.spentOn(task)
 	v := Task{
-		ID: task.ID, Status: src.ShownStatus(task), Phase: task.Phase(), Paused: task.Paused,
+		ID: task.ID, LogID: task.ID.LogID(), Status: src.ShownStatus(task), Phase: task.Phase(), Paused: task.Paused,
 		Resting: src.isShownResting(task), DryRun: task.DryRun,
 		Instruction: task.Instruction,
 		Issue:       task.Issue, Attachments: task.Attachments, Project: task.Project, Reason: task.Reason,

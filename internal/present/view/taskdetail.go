@@ -40,7 +40,6 @@ type TaskDetail struct {
 	Unwritten []company.UnwrittenFile    `json:"unwritten"`    // files that are missing or out of date
 	// Cache covers the runs that have ended. It is absent if no server counted cached tokens.
 	Cache  *Cache `json:"cache,omitempty"`
-	LogID  string `json:"log_id"`           // logs/<id>.json below the runtime folder
 	Report string `json:"report,omitempty"` // path of the report, once it is written
 	// RunsFolder is the folder with the files of runs, for display.
 	RunsFolder string `json:"-"`
@@ -57,7 +56,7 @@ func (src Source) TaskDetail(task *company.Task) TaskDetail {
 		Baseline: viewBaseline(task.Baseline),
 		KnownRed: append([]string{}, task.KnownRed()...), Gate: viewGate(task.Gate), Review: task.Review.Last,
 		Findings: append([]company.JudgedFinding{}, task.Review.Findings()...),
-		Failures: map[string]company.Failure{}, LogID: task.ID.LogID(), RunsFolder: src.Folders.Runs,
+		Failures: map[string]company.Failure{}, RunsFolder: src.Folders.Runs,
 	}
 	if name := string(task.ID) + ".report.md"; src.Folders.hasFile(src.Folders.Reports, name) {
 		taskDetail.Report = filepath.Join(src.Folders.Reports, name)

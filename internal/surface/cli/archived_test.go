@@ -85,6 +85,13 @@ func TestCommandsOnAnArchivedTask(t *testing.T) {
 				t.Errorf("cleaned %v, %s %s was\n%q\nand is\n%q", cleaned, command, id, before[command], got)
 			}
 		}
+		run := string(company.NewRunID(id, company.NewSubtaskID(id, 1), company.Worker, 1))
+		o.Close()
+		if r := o.Run(t.Context(), execute, "feed", run, "--kind", "run.ended", "-o", "json"); r.Code != 0 ||
+			strings.Count(r.Out, `"kind":"run.ended"`) != 1 || strings.Count(r.Out, "\n") != 1 {
+			t.Errorf("the feed of %s: %+v", run, r)
+		}
+		o.Reopen()
 		want := "the ticket"
 		if cleaned {
 			want = "a cleanup removed the leftovers of tasks"

@@ -14,10 +14,16 @@ import (
 // FeedOptions select the events of an office's feed to print.
 type FeedOptions struct {
 	Task   company.TaskID // empty means all tasks
+	Run    company.RunID  // of the task; empty means all runs
+	Kinds  []string       // kinds of events; empty means everything
 	Follow bool           // keep printing new events
 	From   uint64         // number of the first event (0 and 1 mean from the start)
 	Last   int            // maximum number of past items (0 means no limit)
 	Since  time.Time      // skip older items; the zero time means no limit
+}
+
+func (o FeedOptions) selectRange(from, until uint64) feed.Range {
+	return feed.Range{From: from, Until: until, Task: o.Task, Run: o.Run, Kinds: o.Kinds}
 }
 
 // Feed prints the events of an office. With Follow it keeps printing across restarts of the
@@ -80,7 +86,7 @@ func feedOnce(
 		return printItem(con, display, item)
 	}
 	if *seen < work.Seq {
-		if err := conn.Follow(ctx, feed.Range{From: *seen + 1, Until: work.Seq, Task: feedOptions.Task}, show); err != nil {
+		if err := conn.Follow(ctx, feedOptions.selectRange(*seen+1, work.Seq), show); err != nil {
 			return err
 		}
 		*seen = work.Seq
@@ -93,7 +99,7 @@ func feedOnce(
 	if !stay {
 		return nil
 	}
-	return conn.Follow(ctx, feed.Range{From: *seen + 1, Task: feedOptions.Task}, show)
+	return conn.Follow(ctx, feedOptions.selectRange(*seen+1, 0), show)
 }
 
 func printItem(con *terminalio.Console, display *feed.Display, item feed.Item) error {

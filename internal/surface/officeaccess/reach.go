@@ -120,7 +120,7 @@ func isOverdue(began time.Time, held *office.Holder) bool {
 
 // mayKill reports whether a holder has not answered since began for long enough to be killed, and does not beat.
 func mayKill(began time.Time, paths office.Paths, held *office.Holder) bool {
-	return isOverdue(began, held) && time.Since(began) > office.Watched && office.SilentFor(paths, held) > 0
+	return isOverdue(began, held) && time.Since(began) > office.KillPatience && office.SilentFor(paths, held) > 0
 }
 
 // waitFor returns how long to wait for a process without an answer.

@@ -139,6 +139,8 @@ type RunRequest struct {
 	Env        map[string]string `json:"env,omitempty"`
 	// ByAgent marks a command that an agent chose. Those of the blocklist are refused.
 	ByAgent bool `json:"by_agent,omitempty"`
+	// Programs lists the programs that the command may start, by the names of their files. Empty means all.
+	Programs []string `json:"programs,omitempty"`
 	// Live asks for the newest output while the command runs. It is sent as lines of Recent before the result.
 	Live bool `json:"live,omitempty"`
 	// OnOutput receives the newest output while the command runs and prints, at most once in LiveEvery. It is never sent:

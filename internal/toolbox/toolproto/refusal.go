@@ -27,6 +27,7 @@ const (
 
 	KindDestructive Kind = blocklist.DestructiveCommand // a command of the list (APR-10)
 	KindSecret      Kind = blocklist.SecretAccess       // a file with secrets (APR-11)
+	KindNotAllowed  Kind = "command_not_in_allowlist"   // a program that workers.commands does not list
 )
 
 // Refusal is a tool's refusal: a result for the model, never a fault of the program.

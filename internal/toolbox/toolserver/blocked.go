@@ -4,6 +4,7 @@ import (
 	"context"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"company/internal/lib/blocklist"
@@ -14,6 +15,21 @@ import (
 func refuseDestructive(blocked blocklist.Blocked) error {
 	return toolproto.Refuse(toolproto.KindDestructive, "%s: %s is not run here, because it cannot be undone; %s",
 		blocklist.DestructiveCommand, blocked.Command, blocked.Instead)
+}
+
+// refusePrograms refuses a command that starts a program outside a list. An empty list allows all. What a script or a
+// Makefile starts is not seen.
+func refusePrograms(started, allowed []string) error {
+	i := slices.IndexFunc(started, func(program string) bool { return !slices.Contains(allowed, program) })
+	if len(allowed) == 0 || i < 0 {
+		return nil
+	}
+	fault := "it starts " + started[i]
+	if started[i] == unknown {
+		fault = "what it starts cannot be read from it, so write the names of programs out"
+	}
+	return toolproto.Refuse(toolproto.KindNotAllowed, "%s: %s; commands of this project may start the shell's own commands "+
+		"and %s", toolproto.KindNotAllowed, fault, strings.Join(allowed, ", "))
 }
 
 // resolveFile is resolvePath for a file that a tool reads or writes. It refuses files with secrets.

@@ -20,7 +20,10 @@ type verdict struct {
 	server      string // a server program that would not end by itself
 	forks       bool   // the script starts a background command with &
 	blocked     blocklist.Blocked
-	secrets     []string // arguments and files that have the name of a file with secrets
+	// programs has the names of the programs that the command starts. Builtins of bash are left out. It contains unknown
+	// if a part of the command cannot be read.
+	programs []string
+	secrets  []string // arguments and files that have the name of a file with secrets
 }
 
 // classifyCommand classifies a command as bash would parse it. It accepts a command that it cannot parse: bash has a
@@ -49,11 +52,13 @@ const (
 )
 
 func (i *inspector) inspectScript(text string, depth int) {
-	if depth > maxNesting {
+	if depth > maxNesting || text == unknown {
+		i.notePrograms(unknown)
 		return
 	}
-	file, err := bash.Parse(text)
+	file, err := bash.Parse(strings.ReplaceAll(text, unknown, "$_"))
 	if err != nil {
+		i.notePrograms(unknown)
 		return
 	}
 	syntax.Walk(file, func(n syntax.Node) bool {
@@ -92,10 +97,10 @@ func (i *inspector) inspectScript(text string, depth int) {
 	})
 }
 
-// unknown marks text that only the shell can expand.
+// unknown stands for text that only the shell can expand.
 const unknown = "\x00"
 
-// wordText returns the text of an argument after quoting, or unknown.
+// wordText returns the text of an argument after quoting, with unknown for each part that only the shell can expand.
 func wordText(w *syntax.Word) string {
 	var b strings.Builder
 	for _, part := range w.Parts {
@@ -112,19 +117,16 @@ func wordText(w *syntax.Word) string {
 				case *syntax.ParamExp:
 					b.WriteString(paramText(inner))
 				default:
-					return unknown
+					b.WriteString(unknown)
 				}
 			}
 		case *syntax.ParamExp:
 			b.WriteString(paramText(p))
 		default:
-			return unknown
+			b.WriteString(unknown)
 		}
 	}
-	if text := b.String(); !strings.Contains(text, unknown) {
-		return text
-	}
-	return unknown
+	return b.String()
 }
 
 // paramText returns a path for the variables that name the home folder and the current one, and otherwise unknown.
@@ -169,7 +171,7 @@ var wrappers = map[string]struct {
 	valued   string
 }{
 	"sudo": {0, "-u -g -h -p -C -D -R -T --user --group"}, "doas": {0, "-u -C"},
-	"env": {0, "-u -C --unset --chdir"}, "nohup": {}, "setsid": {}, "exec": {0, "-a"}, "command": {}, "builtin": {},
+	"env": {0, "-u -C -S --unset --chdir"}, "nohup": {}, "setsid": {}, "exec": {0, "-a"}, "command": {}, "builtin": {},
 	"nice": {0, "-n --adjustment"}, "ionice": {0, "-c -n"}, "stdbuf": {0, "-i -o -e"}, "time": {0, "-o -f"},
 	"timeout": {1, "-s -k --signal --kill-after"}, "unbuffer": {}, "chronic": {}, "busybox": {}, "caffeinate": {},
 	"xargs":  {0, "-I -n -P -L -d -a -E -s --max-args --max-procs --delimiter --arg-file"},
@@ -183,10 +185,12 @@ var shells = []string{"sh", "bash", "dash", "ash", "zsh", "ksh"}
 // inspectCall inspects a simple command, including the command that a wrapper runs.
 func (i *inspector) inspectCall(words []string, assigned map[string]bool, depth int) {
 	if i.calls++; i.calls > maxCalls {
+		i.notePrograms(unknown)
 		return
 	}
+	noted := false // the program that starts all others is noted
 	for n := 0; len(words) > 0 && n < 16; n++ {
-		if i.functions[words[0]] {
+		if n == 0 && i.functions[words[0]] { // a wrapper starts no functions
 			return
 		}
 		name, args := path.Base(words[0]), words[1:]
@@ -195,12 +199,24 @@ func (i *inspector) inspectCall(words []string, assigned map[string]bool, depth 
 		case slices.Contains(shells, name) || name == "su" && slices.Contains(args, "-c"):
 			if text, ok := shellScript(args); ok {
 				i.inspectScript(text, depth+1)
+			} else {
+				i.notePrograms(name)
 			}
 			return
 		case name == "eval":
 			i.inspectScript(strings.Join(args, " "), depth+1)
 			return
+		case name == "trap":
+			if args = skipOptions(args, "", 0, assigned); len(args) > 1 && args[0] != "-" {
+				i.inspectScript(args[0], depth+1)
+			}
+			return
+		case name == "npx" || name == "bunx":
+			// What they start comes from a registry or the project, not from the image.
+			i.notePrograms(name)
+			noted = true
 		case name == "find":
+			i.notePrograms(name)
 			for j, a := range args {
 				if a == "-exec" || a == "-execdir" || a == "-ok" || a == "-okdir" {
 					i.inspectCall(args[j+1:], assigned, depth)
@@ -219,6 +235,9 @@ func (i *inspector) inspectCall(words []string, assigned map[string]bool, depth 
 			return
 		}
 		if !wraps {
+			if !noted && (name != words[0] || !slices.Contains(builtins, name)) {
+				i.notePrograms(name)
+			}
 			i.inspectProgram(name, args, assigned)
 			return
 		}
@@ -230,9 +249,33 @@ func (i *inspector) inspectCall(words []string, assigned map[string]bool, depth 
 			i.verdict.interactive = cmp.Or(i.verdict.interactive, inner.verdict.interactive)
 			i.verdict.blocked = cmp.Or(i.verdict.blocked, inner.verdict.blocked)
 			i.verdict.secrets = append(i.verdict.secrets, inner.verdict.secrets...)
+			i.notePrograms(inner.verdict.programs...)
 			return
 		}
 		words = skipOptions(args, wrap.valued, wrap.operands, assigned)
+	}
+	if len(words) > 0 {
+		i.notePrograms(unknown)
+	}
+}
+
+// builtins are the commands of bash that start nothing. "." and "source" are not among them, since they run a script.
+var builtins = strings.Fields(": [ alias bg bind break caller cd compgen complete compopt continue declare dirs " +
+	"disown echo enable exit export false fc fg getopts hash help history jobs kill let local logout mapfile popd printf pushd " +
+	"pwd read readarray readonly return set shift shopt suspend test times true type typeset ulimit umask unalias unset " +
+	"wait")
+
+// notePrograms notes programs that the command starts.
+func (i *inspector) notePrograms(names ...string) {
+	for _, name := range names {
+		if strings.Contains(name, unknown) {
+			name = unknown
+		} else if name == "." {
+			name = "source"
+		}
+		if !slices.Contains(i.verdict.programs, name) {
+			i.verdict.programs = append(i.verdict.programs, name)
+		}
 	}
 }
 
@@ -268,6 +311,9 @@ func shellScript(args []string) (string, bool) {
 	for j, a := range args {
 		if len(a) > 1 && a[0] == '-' && a[1] != '-' && strings.Contains(a, "c") && j+1 < len(args) {
 			return args[j+1], args[j+1] != unknown
+		}
+		if j > 0 && strings.HasSuffix(args[j-1], "o") && strings.HasPrefix(args[j-1], "-") {
+			continue // the name of an option, as in -euo pipefail
 		}
 		if a == "" || a[0] != '-' && a[0] != '+' {
 			return "", false
@@ -307,7 +353,10 @@ const mostSecrets = 32
 func (i *inspector) noteSecrets(words ...string) {
 	for _, word := range words {
 		name := strings.TrimPrefix(word[strings.LastIndexByte(word, '=')+1:], "@")
-		if len(i.verdict.secrets) < mostSecrets && !strings.ContainsAny(name, " \t\n") && blocklist.IsSecretName(name) {
+		if strings.ContainsAny(name, " \t\n"+unknown) {
+			continue
+		}
+		if len(i.verdict.secrets) < mostSecrets && blocklist.IsSecretName(name) {
 			i.verdict.secrets = append(i.verdict.secrets, name)
 		}
 	}

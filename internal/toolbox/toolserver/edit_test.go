@@ -9,7 +9,9 @@ import (
 	"company/internal/toolbox/toolproto"
 )
 
-// WRK-3. Feature: worker tools, Property 17: a valid edit equals applying it;
+// Feature: agent-execution-engine, Property 17: File Edit Consistency
+//
+// WRK-3. A valid edit equals applying it;
 // an invalid one leaves the file untouched.
 func TestEditEqualsReplacement(t *testing.T) {
 	b := newBench(t)

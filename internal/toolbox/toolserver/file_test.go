@@ -12,7 +12,9 @@ import (
 	"company/internal/toolbox/toolproto"
 )
 
-// WRK-2. Feature: worker tools, Property 16: what write_file wrote is in the file, byte for byte, and writing back what
+// Feature: agent-execution-engine, Property 16: Tool Call Round-Trip
+//
+// WRK-2. What write_file wrote is in the file, byte for byte, and writing back what
 // read_file shows of any file changes none of its bytes.
 func TestWriteThenReadIsIdentity(t *testing.T) {
 	b := newBench(t)

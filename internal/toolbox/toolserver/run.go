@@ -65,6 +65,9 @@ func (s *Server) run(ctx context.Context, runRequest toolproto.RunRequest) (tool
 	if runRequest.ByAgent && verdict.blocked.Command != "" {
 		return none, refuseDestructive(verdict.blocked)
 	}
+	if err := refusePrograms(verdict.programs, runRequest.Programs); err != nil {
+		return none, err
+	}
 	dir, err := s.commandDir(runRequest.Cwd)
 	if err != nil {
 		return none, err
@@ -108,7 +111,7 @@ func (s *Server) run(ctx context.Context, runRequest toolproto.RunRequest) (tool
 		}
 		return result, nil
 	}
-	timer := time.NewTimer(timeout)
+	timer := s.newTimer(timeout)
 	defer timer.Stop()
 	var look <-chan time.Time
 	if runRequest.OnOutput != nil {

@@ -62,6 +62,8 @@ type Server struct {
 	written map[string]bool
 	files   sync.Mutex // serializes writers of files
 
+	newTimer func(time.Duration) *time.Timer // for the timeouts of commands
+
 	lastCall atomic.Pointer[time.Time] // includes the monotonic reading, so that setting the wall clock does not matter
 }
 
@@ -99,7 +101,7 @@ func New(config Config) (*Server, error) {
 	server := &Server{
 		root: root, dir: dir, temp: config.Temp, env: buildEnv(config.Env), grace: config.Grace, readyAt: config.Ready,
 		shutdown: config.Shutdown, memory: memory{dir: cmp.Or(config.Cgroup, cgroupDir)}, children: newChildren(),
-		seen: make(map[string]digest), written: make(map[string]bool),
+		seen: make(map[string]digest), written: make(map[string]bool), newTimer: time.NewTimer,
 	}
 	if server.services, err = readServices(config.Services, server.children, server.env); err != nil {
 		return nil, errors.Join(err, root.Close())

@@ -90,7 +90,9 @@ func TestStopInterrupts(t *testing.T) {
 	}
 }
 
-// Feature: STA-3. What was saved loads again as it was, and is saved as it stood.
+// Feature: agent-execution-engine, Property 22: State Persistence Round-Trip
+//
+// STA-3. What was saved loads again as it was, and is saved as it stood.
 func TestExecutionStateRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		st := drawState(t)

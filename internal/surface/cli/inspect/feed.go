@@ -16,10 +16,10 @@ func NewFeed(env *command.Environment) *cobra.Command {
 	var feedOptions foreground.FeedOptions
 	var since string
 	cmd := &cobra.Command{
-		Use: "feed [task]", Short: "Show the event feed",
+		Use: "feed [task|run]", Short: "Show the event feed",
 		Example: "  company feed\n  company feed t12 --follow\n  company feed -n 20\n  company feed --since 2h -v\n  " +
-			"company feed --from 120 -o json",
-		Long: `Shows the events of the office or of one task, oldest first. With -o json, each
+			"company feed t12-01.1 --kind run.ended -o json",
+		Long: `Shows the events of the office, of one task or of one run, oldest first. With -o json, each
 event is one object. --follow keeps streaming, across restarts, until Ctrl-C.
 
 ` + feed.Legend,
@@ -27,6 +27,9 @@ event is one object. --follow keeps streaming, across restarts, until Ctrl-C.
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 1 {
 				feedOptions.Task = company.TaskID(args[0])
+				if run := company.RunID(args[0]); run.Valid() {
+					feedOptions.Task, feedOptions.Run = run.Task(), run
+				}
 				if !feedOptions.Task.Valid() {
 					_, err := view.FindTask(nil, args[0])
 					return err
@@ -47,5 +50,8 @@ event is one object. --follow keeps streaming, across restarts, until Ctrl-C.
 	cmd.Flags().IntVarP(&feedOptions.Last, "last", "n", 0, "only the last `n` past events (default: all)")
 	cmd.Flags().StringVar(&since, "since", "",
 		"only events since a time: 30m, 2h, 3d, 14:30, 2026-03-01 or RFC 3339")
+	cmd.Flags().StringSliceVar(&feedOptions.Kinds, "kind", nil, "only events of any of these kinds, such as run.ended")
+	_ = cmd.RegisterFlagCompletionFunc(
+		"kind", cobra.FixedCompletions(company.ListEventKinds(), cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
