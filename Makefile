@@ -39,7 +39,7 @@ uninstall: #- remove what make install put below $(PREFIX)
 	@PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)" scripts/install.sh uninstall
 
 .PHONY: demo
-demo: setup build ## watch a company do a small job, then check that it did (WATCH=1: on its page, which stays)
+demo: setup build ## watch a company do a small job, then check that it did (WATCH=1: on its page, which stays; AGENT=opencode: its workers are opencode)
 	@scripts/demo.sh
 
 # The phases and their packages are in tools/testrun/phases.go.
@@ -122,6 +122,10 @@ mutants: #- break the core and its checker on purpose: the named mutants and a s
 strangers: setup build #- the company on N=20 repositories that SEED=1 and the commit draw; writes bin/strangers.md (PREPARE=1: only find them and keep them; RESUME=1 COMMIT=id: go on; AGAIN=1: a second walk)
 	@scripts/setup.sh test
 	$(GO) test -C test/strangers . -run 'TestDraw$$' -count=1 -timeout 8h -v -args -draw $${SEED:-1} -cases $${N:-20} -draw-table bin/strangers.md $(if $(PREPARE),-prepare) $(if $(RESUME),-resume) $(if $(AGAIN),-again) $(if $(COMMIT),-draw-commit $(COMMIT))
+
+.PHONY: strangers/agents
+strangers/agents: setup build #- real programs of others as workers, from their registries, with a scripted model
+	COMPANY_TEST_LONG=1 $(GO) test ./test/e2e -run 'TestReal' -count=1 -timeout 20m -v
 
 .PHONY: strangers/lists
 strangers/lists: #- the frozen lists that draws are made from, made again: draws of old commits change

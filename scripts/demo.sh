@@ -1,7 +1,8 @@
 #!/bin/sh
 # Runs the demo: a company does a small job, and a checker that is no part of
 # it looks whether it did. SEED=n repeats a run. WATCH=1 serves the office, prints the
-# link into its page, and stays until Ctrl-C. Exit 0: every check passed.
+# link into its page, and stays until Ctrl-C. AGENT=opencode: the workers are opencode.
+# Exit 0: every check passed.
 set -eu
 cd "$(dirname "$0")/.."
 

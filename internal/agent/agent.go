@@ -32,6 +32,7 @@ import (
 // Fixed limits, which no configuration changes.
 const (
 	DefaultTurns   = 30        // model replies of one run
+	ProgramTurns   = 100       // of a run whose agent is another program, which makes smaller steps
 	AssumedContext = 128_000   // tokens, for a model whose context size is not known
 	MaxResult      = 64 << 10  // bytes of one tool result that are shown to the model
 	MaxOutput      = 10 << 20  // bytes of tool results that are shown in one run
@@ -183,6 +184,7 @@ const (
 	Noted       EventKind = "noted"        // the company added a note for the model: Text
 	Masked      EventKind = "masked"       // old tool results were cleared from the context
 	Condensed   EventKind = "condensed"    // old turns were left out of the context
+	Printed     EventKind = "printed"      // another program that is the agent said something: Text is the last line
 	CutOff      EventKind = "cut_off"      // a request was cut with its run, before a byte came: Text
 )
 

@@ -70,6 +70,8 @@ type Job struct {
 	// number of removals so far. If measure is true, the loop decides by its own measurement. A nil Clearing means
 	// that it always does.
 	Clearing func(done int) (c *Clearing, measure bool)
+	// Program is set for a worker in a sandbox. A driver that runs another program needs it.
+	Program *Program
 	// Workspace saves the files that the tools change. If it is nil, changes do not outlive this process, and all
 	// calls that changed something are repeated.
 	Workspace Workspace

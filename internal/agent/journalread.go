@@ -100,6 +100,9 @@ func LookBack(ctx context.Context, journal JournalReader) (Past, error) {
 // isTurn reports whether a reply counts as a turn. It does not load a payload from a blob, because such a
 // message is never empty.
 func (r replyRecord) isTurn() (bool, error) {
+	if r.Relayed {
+		return r.Turn, nil
+	}
 	if r.Error != "" || r.Finish == adapters.FinishFilter {
 		return false, nil
 	}

@@ -85,6 +85,9 @@ type replyRecord struct {
 	// FirstByteMS is the time to the first piece of the reply in milliseconds. It is 0 if that is unknown or less
 	// than a millisecond.
 	FirstByteMS int64 `json:"first_byte_ms,omitempty"`
+	// Relayed means that another program asked the model and has the reply. Turn means that it counts as a turn.
+	Relayed bool `json:"relayed,omitempty"`
+	Turn    bool `json:"turn,omitempty"`
 }
 
 type toolRecord struct {
@@ -233,6 +236,8 @@ func (c *conversation) foldRecord(ctx context.Context, blobs Blobs, kind string,
 		if err = json.Unmarshal(data, &r); err == nil {
 			c.foldMask(r)
 		}
+	case kindProgram:
+		err = c.readProgram(ctx, blobs, data)
 	case kindDigest:
 		var record condenseRecord
 		if err = json.Unmarshal(data, &record); err != nil {
@@ -284,7 +289,14 @@ func (c *conversation) readReply(ctx context.Context, blobs Blobs, data json.Raw
 	if err := json.Unmarshal(data, &record); err != nil {
 		return err
 	}
-	if record.Error != "" {
+	switch {
+	case record.Relayed:
+		c.foldUsage(record)
+		if record.Turn {
+			c.turns++
+		}
+		return nil
+	case record.Error != "":
 		c.foldError(record)
 		return nil
 	}

@@ -102,7 +102,7 @@ func (rec *Recording) addReply(ctx context.Context, blobs Blobs, open map[int]Ex
 	}
 	exchange, ok := open[r.N]
 	delete(open, r.N)
-	if !ok || r.Error == errorCut {
+	if !ok || r.Error == errorCut || r.Relayed {
 		return nil
 	}
 	if r.Error == "" {

@@ -123,6 +123,9 @@ func (s *Session) holdConversation(ctx context.Context, role Role) (company.EndR
 	s.briefing = s.describeBriefing(job, rules)
 	if s.Sandbox != nil {
 		job.Tools, job.Workspace = append(s.Sandbox.AgentTools(), brief.Tools...), s.Sandbox.Workspace()
+		if s.Role == company.Worker {
+			job.Program = &agent.Program{Place: s.Sandbox.ProgramPlace(), Ticket: s.describeTicket()}
+		}
 	}
 	if err := checkTools(s.Role, job.Tools); err != nil {
 		return company.EndRun{}, err
@@ -209,7 +212,11 @@ func (s *Session) limitTurns(bound int) int {
 		return min(bound, cmp.Or(limit, agent.DefaultTurns))
 	}
 	if s.Role == company.Worker && s.Subtask != nil && s.Subtask.MoreTurns > 0 {
-		limit = cmp.Or(limit, agent.DefaultTurns) + s.Subtask.MoreTurns
+		usual := agent.DefaultTurns
+		if s.IsProgram() {
+			usual = agent.ProgramTurns
+		}
+		limit = cmp.Or(limit, usual) + s.Subtask.MoreTurns
 	}
 	return limit
 }
@@ -257,4 +264,25 @@ func (s *Session) ReadCalls(ctx context.Context) ([]agent.TranscriptCall, error)
 			return s.journal.Read(ctx, func(rec ledger.Record) error { return fn(rec.Kind, rec.Data) })
 		})
 	return transcript.ToolCalls, err
+}
+
+// IsProgram reports whether the run's agent is another program.
+func (s *Session) IsProgram() bool { return s.bindings.IsProgram(s.Task.AgentOf(s.Claimed).Profile) }
+
+// describeTicket describes the ticket for another program that is the agent.
+func (s *Session) describeTicket() agent.ProgramTicket {
+	ticket := agent.ProgramTicket{Task: s.Task.ID, Subtask: s.Subtask.ID, Title: s.Subtask.Planned.Title,
+		Branch: sandbox.Branch(s.Subtask), BaseBranch: s.Task.Prepared.Base.PRBranch, Remote: s.Task.Project.Remote,
+		Commands: s.Task.Settings.Commands, Limit: s.runTimeout()}
+	for _, file := range s.Task.Attachments {
+		ticket.Attached = append(ticket.Attached, file.Name)
+	}
+	for n := 1; n < s.Subtask.Started; n++ {
+		run := s.Task.Runs[company.NewRunID(s.Task.ID, s.Subtask.ID, company.Worker, n)]
+		if run != nil && run.Ended {
+			ticket.Earlier = append(ticket.Earlier, agent.EarlierRun{Run: run.ID,
+				Success: run.Status == company.RunSuccess, Summary: cmp.Or(run.Error, run.Summary)})
+		}
+	}
+	return ticket
 }

@@ -100,7 +100,8 @@ func (s *Session) endUnrecovered(ctx context.Context, damage error) error {
 	if out.Head != "" {
 		out.Error += keptWork
 	}
-	if _, err := s.service.Coordinator.Decide(ctx, company.EndRun{Run: s.Run, Fence: s.Fence, Outcome: out}); err != nil {
+	if _, err := s.service.Coordinator.Decide(ctx, company.EndRun{Run: s.Run, Fence: s.Fence,
+		Outcome: out}); err != nil {
 		return err
 	}
 	if err := SetJournalAside(ctx, s.service.Ledger, s.service.Runs, s.Run); err != nil {

@@ -18,19 +18,25 @@ import (
 	"company/internal/lib/safedir/foldertest"
 )
 
+var errDied = errors.New("killed here")
+
+// dieAtEnd lets the process die before it has told the end of a run.
+func (b *bench) dieAtEnd() {
+	b.refuse = func(c company.Command) error {
+		switch c.(type) {
+		case company.EndRun, company.Release:
+			return errDied
+		}
+		return nil
+	}
+}
+
 // A task is cancelled while a run is held, and the process dies before the run
 // has told what it spent: the next process books what the journal says. Spend
 // is never less than what was spent.
 func TestSettlesWhatACancelHasCutOff(t *testing.T) {
 	b := setup(t, company.Settings{})
-	died := errors.New("killed here")
-	b.refuse = func(c company.Command) error {
-		switch c.(type) {
-		case company.EndRun, company.Release:
-			return died
-		}
-		return nil
-	}
+	b.dieAtEnd()
 	ctx, cancel := context.WithCancelCause(t.Context())
 	err := b.carry(ctx, t, asking{after: func(agent.Outcome, *company.EndRun) { // after one call of 15 tokens
 		b.Must(company.Cancel{Task: b.task, Why: "no"})
@@ -97,15 +103,8 @@ func TestDeadlyJournalIsSettled(t *testing.T) {
 func TestUnrecoveredRunEnds(t *testing.T) {
 	for _, record := range []string{"garbage", `{"n":70,"fence":1,"kind":"x"}`, `{"n":7,"fence":1,"kind":"call","data":"x"}`} {
 		b := setup(t, company.Settings{})
-		died := errors.New("killed here")
-		b.refuse = func(c company.Command) error {
-			switch c.(type) {
-			case company.EndRun, company.Release:
-				return died
-			}
-			return nil
-		}
-		if err := b.carry(t.Context(), t, nil); !errors.Is(err, died) {
+		b.dieAtEnd()
+		if err := b.carry(t.Context(), t, nil); !errors.Is(err, errDied) {
 			t.Fatal(err)
 		}
 		reserved := b.Task(b.task).Runs[b.run].Reserved

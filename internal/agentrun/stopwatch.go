@@ -30,6 +30,7 @@ func (w *stopwatch) onEvent(k agent.EventKind) {
 	switch k {
 	case agent.TurnStarted, agent.Waiting, agent.Switched, agent.CutOff:
 		w.pauseTimer()
+	case agent.Printed: // the program may wait for its model meanwhile
 	default:
 		w.run()
 	}

@@ -122,17 +122,20 @@ func rangeOf(r *http.Request) (of feed.Range, err error) {
 	if of.Run = company.RunID(q.Get("run")); of.Run != "" {
 		run := safetext.EscapeLine(q.Get("run"), 80)
 		if !of.Run.Valid() {
-			return of, company.E(company.EInvalid, fmt.Sprintf("invalid run id %q", run)).Fix("run ids look like t12-01.1")
+			return of, company.E(company.EInvalid, fmt.Sprintf("invalid run id %q",
+				run)).Fix("run ids look like t12-01.1")
 		}
 		if of.Task != "" && of.Task != of.Run.Task() {
-			return of, company.E(company.EInvalid, run+" is a run of another task than "+safetext.EscapeLine(q.Get("task"), 80))
+			return of, company.E(company.EInvalid,
+				run+" is a run of another task than "+safetext.EscapeLine(q.Get("task"), 80))
 		}
 		of.Task = of.Run.Task()
 	}
 	of.Kinds = q["kind"]
 	for _, kind := range of.Kinds {
 		if known := company.ListEventKinds(); !slices.Contains(known, kind) {
-			return of, company.E(company.EInvalid, fmt.Sprintf("unknown kind of events %q", safetext.EscapeLine(kind, 80))).
+			return of, company.E(company.EInvalid, fmt.Sprintf("unknown kind of events %q", safetext.EscapeLine(kind,
+				80))).
 				Fix("the kinds are " + strings.Join(known, ", "))
 		}
 	}

@@ -118,6 +118,8 @@ func (d *activityLog) recordEvent(
 		return false // the last started step is still the current one
 	case agent.Waiting:
 		what = feed.WaitsForModel
+	case agent.Printed:
+		what = "says " + safetext.EscapeLine(event.Text, 80)
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()

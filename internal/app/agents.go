@@ -10,6 +10,7 @@ import (
 
 	"company/internal/adapters"
 	"company/internal/agent"
+	"company/internal/agentrun/program"
 	"company/internal/company"
 	"company/internal/lib/safetext"
 	"company/internal/lib/secret"
@@ -39,6 +40,18 @@ func (o *officeAgents) Driver(ctx context.Context, bindings company.Bindings, pr
 	models, err := o.openModels(profiles)
 	if err != nil {
 		return nil, err
+	}
+	if bindings.IsProgram(profile) {
+		bound := bindings.Models[profile]
+		known, ok := program.Find(bound.Model)
+		if !ok {
+			return nil, lostProfile(bindings, profile, "this version of company knows no such program")
+		}
+		driver := program.Driver{Program: known, Bin: bound.Bin, Profile: bindings.Describe(profile)}
+		if len(bound.Fallback) > 0 {
+			driver.Models = boundModel{models, bound.Fallback[0]}
+		}
+		return driver, nil
 	}
 	loop := agent.Loop{Models: boundModel{models, profile}, Model: bindings.Describe(profile)}
 	if same {

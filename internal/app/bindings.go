@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"net/url"
 	"reflect"
@@ -28,9 +29,10 @@ func BindAgents(cfg config.Config) company.Bindings {
 		for _, name := range FallbackChain(cfg, first) {
 			model := cfg.Models[name]
 			bindings.Models[name] = company.ModelBinding{
-				Adapter: model.Adapter, Model: model.Model, Fallback: model.Fallback, ContextTokens: model.ContextTokens,
-				MaxOutput:   model.MaxOutput,
-				Temperature: model.Temperature, Tools: model.Tools, Images: model.Images,
+				Adapter: model.Adapter, Model: cmp.Or(model.Model, model.Program), Fallback: model.Next(),
+				ContextTokens: model.ContextTokens,
+				MaxOutput:     model.MaxOutput,
+				Temperature:   model.Temperature, Tools: model.Tools, Images: model.Images, Bin: model.Bin,
 			}
 		}
 	}
@@ -71,7 +73,18 @@ func (a *App) bindCommand(ctx context.Context, command company.Command) (company
 	if err != nil {
 		return nil, err
 	}
-	return take(loaded.Config), nil
+	return take(freeTurns(loaded)), nil
+}
+
+// freeTurns returns the config. If its worker is another program and nobody has limited its turns, the limit is the
+// program's own, because the default is for the company's own workers.
+func freeTurns(loaded config.Loaded) config.Config {
+	cfg := loaded.Config
+	if cfg.Models[cfg.Agents.Worker.Model].Adapter == company.AdapterProgram &&
+		loaded.Origin["agents.worker.max_turns"] == config.OriginDefault {
+		cfg.Agents.Worker.MaxTurns = 0
+	}
+	return cfg
 }
 
 // ListAgentModels lists the configured models of each agent, with the hosts of their servers. It

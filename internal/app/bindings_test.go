@@ -10,6 +10,7 @@ import (
 
 	"company/internal/adapters"
 	"company/internal/agent"
+	"company/internal/agentrun/program"
 	"company/internal/company"
 	"company/internal/office/config"
 	"company/internal/office/config/configtest"
@@ -134,6 +135,40 @@ agents: {worker: {model: strong}, manager: {model: strong}, reviewer: {model: st
 	if _, err := (&officeAgents{loaded: began, env: env}).Driver(t.Context(), company.Bindings{}, ""); company.CodeOf(
 		err) != company.EConfig {
 		t.Errorf("a task without agents: %v", err)
+	}
+}
+
+// A program is bound with the model that it asks, and has its own limit of turns unless one is set.
+func TestProgramIsBound(t *testing.T) {
+	const models = "models: {a: {adapter: ollama, model: one}, b: {adapter: openai, model: two, base_url: \"http://h\"}, " +
+		"p: {adapter: cli, program: opencode, via: b}}\nagents: {manager: {model: a}, reviewer: {model: a}, merger: {model: a}, "
+	for worker, turns := range map[string]int{"worker: {model: p}}\n": 0, "worker: {model: p, max_turns: 30}}\n": 30,
+		"worker: {model: a}}\n": 30} {
+		l := loadText(t, models+worker)
+		b := BindAgents(freeTurns(l))
+		if b.Worker.MaxTurns != turns {
+			t.Errorf("%s: %d turns", worker, b.Worker.MaxTurns)
+		}
+		if b.Worker.Profile != "p" {
+			continue
+		}
+		if got := b.Describe("p"); got.Model != "opencode by two" || !b.IsProgram("p") || b.Models["b"].Model != "two" {
+			t.Errorf("%+v, %+v", got, b.Models)
+		}
+		o := &officeAgents{loaded: l, env: func(string) string { return "" }}
+		driver, err := o.Driver(t.Context(), b, "p")
+		if got, ok := driver.(program.Driver); err != nil || !ok || got.Program.Name != "opencode" ||
+			got.Models == nil ||
+			got.Bin != nil {
+			t.Errorf("%+v, %v", driver, err)
+		}
+		b.Models["p"] = company.ModelBinding{Adapter: company.AdapterProgram, Model: "unheard-of"}
+		if _, err := o.Driver(t.Context(), b, "p"); company.CodeOf(err) != company.EConfig {
+			t.Errorf("%v", err)
+		}
+		if err := o.Close(); err != nil {
+			t.Error(err)
+		}
 	}
 }
 

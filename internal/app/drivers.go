@@ -40,7 +40,8 @@ func init() {
 	}
 	config.NameDrivers("forge", forges)
 	config.NameDrivers("bus", BusDriverNames())
-	config.NameDrivers("adapter", slices.Sorted(maps.Keys(ModelDrivers)))
+	config.NameDrivers("adapter", slices.Sorted(slices.Values(append(
+		slices.Collect(maps.Keys(ModelDrivers)), company.AdapterProgram))))
 }
 
 // ModelDrivers holds the model adapters by name.

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"company/internal/company"
 	"company/internal/office/config"
 	"company/internal/toolbox/toolproto"
 )
@@ -19,7 +20,7 @@ func TestSchemaNamesDriversThatExist(t *testing.T) {
 	}
 	for key, drivers := range map[string][]string{
 		"bus.driver":               BusDriverNames(),
-		"models.<profile>.adapter": slices.Collect(maps.Keys(ModelDrivers)),
+		"models.<profile>.adapter": append(slices.Collect(maps.Keys(ModelDrivers)), company.AdapterProgram),
 		"forge.kind":               append(forges, config.Auto, "local"),
 	} {
 		named := strings.Split(findKey(t, key).Allowed, ", ")

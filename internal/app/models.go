@@ -23,7 +23,8 @@ func ModelProfiles(loaded config.Loaded, root string, getenv func(string) string
 	for _, name := range slices.Sorted(maps.Keys(loaded.Config.Models)) {
 		model := loaded.Config.Models[name]
 		profile := adapters.Profile{
-			Name: name, Adapter: model.Adapter, Model: model.Model, BaseURL: model.BaseURL, KeyEnv: model.APIKeyEnv,
+			Name: name, Adapter: model.Adapter, Model: cmp.Or(model.Model, model.Program),
+			BaseURL: model.BaseURL, KeyEnv: model.APIKeyEnv,
 			ContextTokens: model.ContextTokens, MaxOutput: model.MaxOutput, Fallback: model.Fallback,
 			Temperature: model.Temperature, Tools: adapters.ToolUse(model.Tools), Images: adapters.ImageUse(model.Images),
 			Unchosen: loaded.Origin["models."+name+".adapter"] == config.OriginDefault &&
@@ -67,7 +68,7 @@ func FallbackChain(cfg config.Config, profile string) []string {
 			return
 		}
 		out = append(out, name)
-		for _, f := range cfg.Models[name].Fallback {
+		for _, f := range cfg.Models[name].Next() {
 			add(f)
 		}
 	}
@@ -95,6 +96,9 @@ func UnpricedModels(cfg config.Config) []string {
 	for _, first := range AgentModels(cfg) {
 		for _, name := range FallbackChain(cfg, first) {
 			m := cfg.Models[name]
+			if m.Adapter == company.AdapterProgram {
+				continue // the profile of its model is in the chain
+			}
 			if m.Price == nil && !ModelDeps(cfg, nil).Prices(m.Adapter, m.BaseURL, m.Model).Known {
 				if model := cmp.Or(m.Model, name); !slices.Contains(out, model) {
 					out = append(out, model)

@@ -43,6 +43,9 @@ type ModelBinding struct {
 	Temperature   *float64 `json:"temperature,omitempty"`
 	Tools         string   `json:"tools,omitempty"`
 	Images        string   `json:"images,omitempty"`
+	// Bin is the command line of a program that is the agent, for the adapter cli. Model is then its kind, and Fallback
+	// the profile of the model that it asks.
+	Bin []string `json:"bin,omitempty"`
 }
 
 // IsZero reports whether no agent and no model is bound.
@@ -61,6 +64,12 @@ func (b Bindings) Agent(r Role) AgentBinding {
 	return b.Worker
 }
 
+// AdapterProgram is the adapter of a profile whose agent is another program.
+const AdapterProgram = "cli"
+
+// IsProgram reports whether the agent of a profile is another program.
+func (b Bindings) IsProgram(profile string) bool { return b.Models[profile].Adapter == AdapterProgram }
+
 // Chain returns a profile and all its fallbacks, without repeats and depth first.
 func (b Bindings) Chain(profile string) []string {
 	var out []string
@@ -78,9 +87,13 @@ func (b Bindings) Chain(profile string) []string {
 	return out
 }
 
-// Describe returns the model of a profile in the form of records.
+// Describe returns the model of a profile as records name it. For another program that is its name and the model that
+// it asks: "opencode by gpt-5".
 func (b Bindings) Describe(profile string) BriefModel {
 	m := b.Models[profile]
+	if b.IsProgram(profile) && len(m.Fallback) > 0 {
+		m.Model += " by " + b.Models[m.Fallback[0]].Model
+	}
 	return BriefModel{Profile: profile, Adapter: m.Adapter, Model: m.Model}
 }
 
@@ -107,7 +120,7 @@ func (b Bindings) validate() error {
 		modelBinding := b.Models[name]
 		size += len(name) + len(modelBinding.Adapter) + len(modelBinding.Model) + len(modelBinding.Tools) +
 			len(modelBinding.Images)
-		for _, f := range modelBinding.Fallback {
+		for _, f := range slices.Concat(modelBinding.Fallback, modelBinding.Bin) {
 			size += len(f)
 		}
 		if t := modelBinding.Temperature; t != nil && (math.IsNaN(*t) || math.IsInf(*t, 0)) {

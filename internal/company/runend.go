@@ -374,9 +374,10 @@ func appendInput(input, more string) string {
 func (d *RunEnded) isInfrastructureFailure() bool { return d.Code.isInfrastructure() && !d.Escalate }
 
 // isInfrastructure reports whether the code is a fault of the company's infrastructure: the daemon, the bus, the image,
-// the models' servers.
+// the models' servers, a program that does not begin.
 func (c Code) isInfrastructure() bool {
-	return c == EDocker || c == EBus || c == EImage || c == EPolicy || c == EModelAway
+	return c == EDocker || c == EBus || c == EImage || c == EPolicy || c == EModelAway ||
+		c == EAgentStart
 }
 
 // isBeyondManager reports whether a manager cannot help a worker that failed with this code. If the worker's model is

@@ -53,7 +53,8 @@ func TestAnyArtifactPathIsRelative(t *testing.T) {
 				rt.Errorf("%q is no relative path, or is there twice", change.Path)
 			}
 			artifacts[key] = true
-			if deleted := change.Action == "deleted"; deleted && change.Hash != "" || !deleted && string(change.Hash) != file {
+			if deleted := change.Action == "deleted"; deleted && change.Hash != "" || !deleted &&
+				string(change.Hash) != file {
 				rt.Errorf("%+v, want the hash %s", change, file)
 			}
 		}

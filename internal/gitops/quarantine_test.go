@@ -75,8 +75,10 @@ func TestQuarantineAndTake(t *testing.T) {
 		if err != nil || taken.OID != head || taken.Base != b.base.OID {
 			t.Fatalf("%+v, %v", taken, err)
 		}
-		if want := []company.Change{{Path: "d/g", Action: "deleted"}, {Path: "f", Action: "modified", Hash: company.OID(blob(t, q, "new\n"))},
-			{Path: "new", Action: "created", Hash: company.OID(blob(t, q, "x\n"))}}; !slices.Equal(taken.Changes, want) {
+		if want := []company.Change{{Path: "d/g", Action: "deleted"}, {Path: "f", Action: "modified",
+			Hash: company.OID(blob(t, q, "new\n"))},
+			{Path: "new", Action: "created", Hash: company.OID(blob(t, q, "x\n"))}}; !slices.Equal(taken.Changes,
+			want) {
 			t.Errorf("%+v", taken.Changes)
 		}
 		if at, err := b.mirror.Ref(b.ctx, ResultRef(run1)); err != nil || at != head {

@@ -123,7 +123,7 @@ func (l *Ledger) PurgeJournal(ctx context.Context, run company.RunID) error {
 // CopyJournal writes the records of a journal as they are stored, one per line, even if they are damaged.
 func (l *Ledger) CopyJournal(ctx context.Context, run company.RunID, to io.Writer) error {
 	err := l.bus.Log().Read(ctx, journalPrefix+string(run), 0, func(m bus.Message) error {
-		_, err := to.Write(append(m.Data, '\n'))
+		_, err := to.Write(append(bytes.Clone(m.Data), '\n'))
 		return err
 	})
 	return busError("copy the journal of "+string(run), err)

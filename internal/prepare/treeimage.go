@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"company/internal/agentrun/depaccess"
+	"company/internal/agentrun/program"
 	"company/internal/company"
 	"company/internal/container/image"
 	"company/internal/ecosystem/depproxy"
@@ -175,6 +176,7 @@ func (in *Intake) requestImage(ctx context.Context, task *company.Task, mirror *
 	req, err := project.requestImageAt(ctx, mirror, task.Prepared.Base.OID, task.Prepared.GateTree())
 	if err == nil {
 		req.Packages, req.Repo.Locks = task.Prepared.Packages, task.Prepared.Locks
+		req.Programs = program.Installs(task.Settings.Agents)
 	}
 	return req, err
 }

@@ -89,7 +89,7 @@ func TestLongEarlierWorkIsShortened(t *testing.T) {
 	}}
 	got := prompts.Render("earlier", e)
 	if !strings.Contains(got, "- created a\n") || !strings.Contains(got, "+one\n</diff>") ||
-		!strings.Contains(got, "longer than this") || strings.Contains(got, "summary") {
+		!strings.Contains(got, "longer than this") || strings.Contains(got, "unchecked summary") {
 		t.Error(got)
 	}
 }

@@ -14,6 +14,11 @@ import (
 //go:embed prompts/worker.md
 var system string
 
+// programSystem is the system prompt of a worker that is another program.
+//
+//go:embed prompts/program.md
+var programSystem string
+
 //go:embed prompts/*.tmpl
 var templates embed.FS
 
@@ -25,6 +30,7 @@ type circumstances struct {
 	Branch  toolproto.PrepareResult // its state in the container
 	Brought broughtFiles            // files that the ticket names
 	Answers []*company.Approval     // of the president
+	Program bool                    // the worker is another program, without tools of the company
 	Earlier *earlierWork            // of earlier runs, or nil without any
 	merged  []*company.Subtask      // tickets merged before it, newest first
 }

@@ -50,6 +50,8 @@ func TestPromptsStay(t *testing.T) {
 	alone.Prepared.Base.PRBranch = "main"
 	alone.Subtasks[0].Planned, alone.Subtasks[0].Head = company.PlannedSubtask{Title: "Add a limit"}, ""
 	agenttest.CheckPrompt(t, "alone", system, ticketBrief(alone, alone.Subtasks[0], circumstances{Branch: c.Branch}))
+	agenttest.CheckPrompt(t, "program", programSystem,
+		ticketBrief(alone, alone.Subtasks[0], circumstances{Branch: c.Branch, Program: true}))
 	agenttest.CheckSentences(t)
 }
 

@@ -54,10 +54,13 @@ func (ticketWork) Prepare(_ context.Context, s *agentrun.Session) (*sandbox.Spec
 
 func (w ticketWork) Brief(ctx context.Context, session *agentrun.Session) (agentrun.Brief, error) {
 	brief := agentrun.Brief{System: system, Title: session.Subtask.Planned.Title}
+	if session.IsProgram() {
+		brief.System = programSystem
+	}
 	if session.Begun() {
 		return brief, nil // the journal has its first message
 	}
-	c := circumstances{Answers: session.Clarifications,
+	c := circumstances{Answers: session.Clarifications, Program: session.IsProgram(),
 		Branch: toolproto.PrepareResult{Branch: sandbox.Branch(session.Subtask), Head: string(session.Claimed.From)}}
 	read := readLater
 	if session.Sandbox != nil {
@@ -102,7 +105,12 @@ func (ticketWork) Finish(
 	case failed != nil:
 		return company.EndRun{}, failed
 	}
-	return session.Sandbox.Finish(ctx, out, session.Task.Head)
+	end, err := session.Sandbox.Finish(ctx, out, session.Task.Head)
+	if ended := &end.Outcome; session.IsProgram() && out.End == agent.EndFinal && ended.Status == company.RunError &&
+		ended.Code == "" {
+		ended.Code, ended.Error = company.EAgent, "it changed nothing; its last words: "+ended.Summary
+	}
+	return end, err
 }
 
 // lostSandboxOutcome returns the end of a run whose container ended during the work: a command killed it, or

@@ -87,7 +87,9 @@ agent
 agentrun/depaccess
 
 agentrun/agenttools
+agentrun/relay
 
+agentrun/program
 agentrun/sandbox
 
 agentrun

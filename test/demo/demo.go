@@ -27,6 +27,8 @@ type Options struct {
 	Feed    io.Writer // what company prints while it works
 	// Brain answers for the models. A nil Brain means the director.
 	Brain scripted.Responder
+	// Agent is the program that the workers are: opencode, or empty for the company's own.
+	Agent string
 	// Watch gets a link into the page of the office, which is served then, from before
 	// the company begins until Then has returned. Nil: no office is served.
 	Watch func(link string)
@@ -61,6 +63,13 @@ func Run(ctx context.Context, o Options) (out Outcome, err error) {
 	began := time.Now()
 	if o.Brain == nil {
 		o.Brain = director.Brain
+	}
+	switch o.Agent {
+	case "":
+	case "opencode":
+		o.Brain = director.ForOpencode(o.Brain)
+	default:
+		return out, fmt.Errorf("the demo knows no agent %s: it has opencode", o.Agent)
 	}
 	s := &stage{Options: o}
 	if err := s.setUp(ctx); err != nil {
@@ -216,6 +225,11 @@ func (s *stage) begin(ctx context.Context, brain scripted.Responder) (around sur
 	config := fmt.Sprintf(
 		"version: 1\ngit: {history: keep}\nmodels:\n  default: {adapter: openai, model: director, base_url: %q, "+
 			"api_key_env: DEMO_MODEL_KEY}\nworkers: {max: 3, warm: 0}\n", around.model.URL())
+	if s.Agent != "" {
+		config = strings.Replace(config, "\nworkers:",
+			fmt.Sprintf("\n  agent: {adapter: cli, program: %s, via: default}\n"+
+				"agents: {worker: {model: agent}}\nworkers:", s.Agent), 1)
+	}
 	if err := os.WriteFile(filepath.Join(s.Dir, "config", "company", "config.yaml"), []byte(config), 0o600); err != nil {
 		return around, err
 	}

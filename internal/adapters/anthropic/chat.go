@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -33,12 +34,16 @@ func (c *Client) sendOnce(
 	_, ex := c.http.Begin(ctx)
 	defer ex.End()
 	var r reply
-	body, err := ex.Post(c.cfg.BaseURL+"/v1/messages", c.newHeader(), sent)
+	header := c.newHeader()
+	if sent.forwarded != nil {
+		maps.Copy(header, sent.forwarded.Header)
+	}
+	body, err := ex.Post(c.cfg.BaseURL+"/v1/messages", header, sent.chooseDocument())
 	if err != nil {
 		return adapters.Response{}, ex.Failure(err)
 	}
 	defer body.Close()
-	err = ex.ReadEvents(body, func(data []byte, whole bool) bool {
+	err = ex.ReadEvents(ex.Copy(body, sent.forwarded), func(data []byte, whole bool) bool {
 		text := r.readEvent(data, whole)
 		ex.Grew(r.currentSize())
 		if text != "" {

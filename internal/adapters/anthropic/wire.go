@@ -1,6 +1,10 @@
 package anthropic
 
-import "encoding/json"
+import (
+	"encoding/json"
+
+	"company/internal/adapters"
+)
 
 // request is the body of POST /v1/messages (https://docs.anthropic.com/en/api/messages).
 type request struct {
@@ -11,6 +15,18 @@ type request struct {
 	Tools       []tool    `json:"tools,omitempty"`
 	System      []content `json:"system,omitempty"`
 	Messages    []message `json:"messages"`
+
+	// forwarded is set for a request of another client. body is then sent instead of the members above.
+	forwarded *adapters.Forwarded
+	body      map[string]json.RawMessage
+}
+
+// chooseDocument returns what is sent.
+func (r request) chooseDocument() any {
+	if r.forwarded != nil {
+		return r.body
+	}
+	return r
 }
 
 type tool struct {

@@ -114,6 +114,8 @@ type Exchange struct {
 	tooBig atomic.Bool  // the reply exceeds a limit
 	host   string       // of the server
 	raw    bytes.Buffer // the reply as it came
+
+	contentType string // of the reply
 }
 
 // Begin starts an exchange and the timer for the first piece of the reply. It returns the context of the exchange.

@@ -53,6 +53,15 @@ func (ex *Exchange) Post(address string, header http.Header, document any) (io.R
 	return ex.sendRequest(http.MethodPost, address, header, document)
 }
 
+// Copy returns a reader of a reply that also copies it to the client whose request was forwarded. If f is nil, it
+// returns body.
+func (ex *Exchange) Copy(body io.Reader, f *adapters.Forwarded) io.Reader {
+	if f == nil {
+		return body
+	}
+	return io.TeeReader(body, f.Begin(ex.contentType))
+}
+
 var errStatus = errors.New("the server answered with an error")
 
 // sendRequest sends one request, with a document as JSON if it is not nil, and records the answer's status, and the
@@ -77,6 +86,7 @@ func (ex *Exchange) sendRequest(method, address string, header http.Header, docu
 		return nil, err
 	}
 	ex.Status, ex.host = resp.StatusCode, req.URL.Host
+	ex.contentType = resp.Header.Get("Content-Type")
 	if resp.StatusCode == http.StatusOK {
 		left := int64(wireFactor * maxReply)
 		if method == http.MethodGet { // a list of models, in one document

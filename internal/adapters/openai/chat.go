@@ -28,13 +28,13 @@ func (c *Client) sendOnce(
 ) (adapters.Response, error) {
 	_, ex := c.http.Begin(ctx)
 	defer ex.End()
-	body, err := ex.Post(c.cfg.BaseURL+"/chat/completions", c.newHeader(), sent)
+	body, err := ex.Post(c.cfg.BaseURL+"/chat/completions", c.newHeader(), sent.chooseDocument())
 	if err != nil {
 		return adapters.Response{}, ex.Failure(err)
 	}
 	defer body.Close()
 	var r reply
-	err = ex.ReadEvents(body, func(data []byte, whole bool) bool {
+	err = ex.ReadEvents(ex.Copy(body, sent.forwarded), func(data []byte, whole bool) bool {
 		text, grown := r.addEvent(data, whole)
 		if whole && !grown {
 			ex.Said = exchange.ParseServerError(data) // it is no reply

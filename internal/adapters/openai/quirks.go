@@ -32,6 +32,14 @@ var (
 // adaptTo learns a rule from a refusal. It reports whether the request should be sent again. A concurrent call may
 // have learnt the same, so the request that this call sent decides, and none is repeated unchanged.
 func (c *Client) adaptTo(refusal *adapters.Error, sent request) bool {
+	if sent.forwarded != nil {
+		return leaveOut(refusal, sent, func(name string) bool {
+			learnt := sent.learnt
+			learnt.noteRefused(name)
+			sent.forwarded.Learnt.Store(learnt)
+			return true
+		})
+	}
 	if c.lowerOutput(refusal, sent) {
 		return true
 	}
@@ -44,7 +52,26 @@ func (c *Client) adaptTo(refusal *adapters.Error, sent request) bool {
 		return !sent.learnt.strictOrder && c.learnRule(func(q *quirks) { q.strictOrder = true })
 	case callIDRE.MatchString(text):
 		return !sent.learnt.ownIDs && c.learnRule(func(q *quirks) { q.ownIDs = true })
-	case !isUnsupported:
+	}
+	return leaveOut(refusal, sent, func(name string) bool {
+		return c.learnRule(func(q *quirks) { q.noteRefused(name) })
+	})
+}
+
+// noteRefused records a member that the server refuses.
+func (q *quirks) noteRefused(name string) {
+	q.refused = maps.Clone(q.refused)
+	if q.refused == nil {
+		q.refused = map[string]bool{}
+	}
+	q.refused[name] = true
+}
+
+// leaveOut passes the member of a request that a server refuses by its name to learn. It returns false if there is
+// none.
+func leaveOut(refusal *adapters.Error, sent request, learn func(name string) bool) bool {
+	text := strings.ToLower(refusal.Message)
+	if !unsupportedRE.MatchString(text) {
 		return false
 	}
 	var names []string
@@ -68,13 +95,7 @@ func (c *Client) adaptTo(refusal *adapters.Error, sent request) bool {
 		if sent.learnt.refused[name] {
 			continue
 		}
-		return c.learnRule(func(q *quirks) {
-			q.refused = maps.Clone(q.refused)
-			if q.refused == nil {
-				q.refused = map[string]bool{}
-			}
-			q.refused[name] = true
-		})
+		return learn(name)
 	}
 	return false
 }

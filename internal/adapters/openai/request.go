@@ -33,14 +33,29 @@ type request struct {
 
 	learnt quirks
 	kept   []string // names of the members that go back to the server
+
+	// forwarded is set for a request of another client. body is then sent instead of the members above.
+	forwarded *adapters.Forwarded
+	body      map[string]json.RawMessage
 }
+
+// chooseDocument returns what is sent.
+func (r request) chooseDocument() any {
+	if r.forwarded != nil {
+		return r.body
+	}
+	return r
+}
+
+// countUsage returns the option of a stream that ends with the server's count.
+func countUsage() *sdk.StreamOptions { return &sdk.StreamOptions{IncludeUsage: true} }
 
 // toWire converts a request into the wire's form.
 func (c *Client) toWire(req adapters.Request) request {
 	out := request{Model: c.cfg.Model, Stream: true, learnt: *c.quirks.Load()}
 	learnt := out.learnt
 	if !learnt.refused["stream_options"] {
-		out.StreamOptions = &sdk.StreamOptions{IncludeUsage: true}
+		out.StreamOptions = countUsage()
 	}
 	ids := map[string]string{}
 	for _, m := range req.Messages {
@@ -56,12 +71,7 @@ func (c *Client) toWire(req adapters.Request) request {
 			Name: tool.Name, Description: tool.Description, Parameters: tool.WireSchema(),
 		}})
 	}
-	limit := learnt.output.Limit(req.Limit(c.Info()))
-	if c.prefersCompletionTokens() != learnt.refused["max_tokens"] {
-		out.MaxCompletionTokens = limit
-	} else {
-		out.MaxTokens = limit
-	}
+	c.limitReply(&out, req.Limit(c.Info()))
 	if !isReasoningModel(c.cfg.Model) && !learnt.refused["temperature"] {
 		out.Temperature = req.Temperature
 	}
@@ -69,6 +79,16 @@ func (c *Client) toWire(req adapters.Request) request {
 		out.ReasoningEffort = sdk.ReasoningEffortNone // otherwise tools work only over the Responses API
 	}
 	return out
+}
+
+// limitReply sets the limit of the reply in tokens, under the name that the server knows.
+func (c *Client) limitReply(out *request, limit int) {
+	limit = out.learnt.output.Limit(limit)
+	if c.prefersCompletionTokens() != out.learnt.refused["max_tokens"] {
+		out.MaxCompletionTokens = limit
+	} else {
+		out.MaxTokens = limit
+	}
 }
 
 // wireMessage converts a message. A reply of this model gets back what its server hung on it. ids collects the ids of

@@ -40,6 +40,18 @@ type anthropicBlock struct {
 	Source    *anthropicImage `json:"source,omitempty"`
 }
 
+// anthropicBlocks may be written as one text.
+type anthropicBlocks []anthropicBlock
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (b *anthropicBlocks) UnmarshalJSON(data []byte) error {
+	if bytes.HasPrefix(data, []byte(`"`)) {
+		*b = anthropicBlocks{{Type: "text"}}
+		return json.Unmarshal(data, &(*b)[0].Text)
+	}
+	return json.Unmarshal(data, (*[]anthropicBlock)(b))
+}
+
 // anthropicImage is the source of an image.
 type anthropicImage struct {
 	Type      string `json:"type"`
@@ -50,10 +62,10 @@ type anthropicImage struct {
 type anthropicRequest struct {
 	Model     string `json:"model"`
 	MaxTokens int    `json:"max_tokens"`
-	System    []anthropicBlock
+	System    anthropicBlocks
 	Messages  []struct {
-		Role    string           `json:"role"`
-		Content []anthropicBlock `json:"content"`
+		Role    string          `json:"role"`
+		Content anthropicBlocks `json:"content"`
 	} `json:"messages"`
 	Tools []struct {
 		Name        string          `json:"name"`

@@ -33,7 +33,8 @@ func TestAllowedPrograms(t *testing.T) {
 	b.config.Commands = []string{"ls", "cat"}
 	for _, tools := range [][]agent.Tool{WorkerTools(b.config), ReadOnlyTools(b.config)} {
 		requireText(t, call(t, tools, "run_command", `{"command":"ls; cat /dev/null"}`), false, "")
-		requireText(t, call(t, tools, "run_command", `{"command":"ls | grep x"}`), true, "command_not_in_allowlist: it starts grep")
+		requireText(t, call(t, tools, "run_command", `{"command":"ls | grep x"}`), true,
+			"command_not_in_allowlist: it starts grep")
 		for _, tool := range tools {
 			if tool.Spec.Name == "run_command" && !strings.Contains(tool.Spec.Description, "and: ls, cat.") {
 				t.Errorf("the model is told %s", tool.Spec.Description)

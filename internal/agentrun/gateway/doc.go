@@ -13,6 +13,6 @@
 //     written to its repository.
 //
 // If the run may have them, the mirrors of package registries are served beside it, at the root. Their handler
-// decides which packages may be fetched. Egress and model endpoints are not served here yet, and their paths
-// answer 404.
+// decides which packages may be fetched. A run whose agent is another program asks its model below ModelPath. Other
+// paths answer 404.
 package gateway

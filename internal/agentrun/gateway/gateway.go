@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"company/internal/company"
@@ -57,6 +58,7 @@ type Gateway struct {
 	slots  chan struct{}
 	ctx    context.Context // ends all requests
 	cancel context.CancelFunc
+	model  atomic.Pointer[http.Handler] // answers below ModelPath, nil for nothing
 
 	mu      sync.Mutex
 	closed  bool
@@ -82,6 +84,19 @@ func New(cfg Config) (*Gateway, error) {
 		cfg: cfg, prefix: "/git/" + string(cfg.Run) + ".git",
 		slots: make(chan struct{}, maxProcesses), ctx: ctx, cancel: cancel,
 	}, nil
+}
+
+// ModelPath is the path below which a program in the container asks its model.
+const ModelPath = "/_model"
+
+// SetModel lets handler answer requests to a model, without ModelPath in their paths. A nil handler ends that.
+func (g *Gateway) SetModel(handler http.Handler) {
+	if handler == nil {
+		g.model.Store(nil)
+		return
+	}
+	handler = http.StripPrefix(ModelPath, handler)
+	g.model.Store(&handler)
 }
 
 // Path returns the path of the repository, for the clone URL.
@@ -172,6 +187,10 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	// RequestURI is the raw request line, but r.URL is decoded.
 	path, query, _ := strings.Cut(r.RequestURI, "?")
 	rest, ok := strings.CutPrefix(path, g.prefix)
+	if model := g.model.Load(); model != nil && strings.HasPrefix(path, ModelPath+"/") {
+		(*model).ServeHTTP(&answering{ResponseWriter: w, rc: http.NewResponseController(w)}, r.WithContext(ctx))
+		return
+	}
 	if !ok && g.cfg.Registries != nil && depproxy.IsRegistryPath(path) {
 		// The handler decides which packages may be fetched. A refused name means an agent that has not asked yet, not
 		// an attack.

@@ -661,3 +661,39 @@ func TestForgedAuthor(t *testing.T) {
 	}
 	gitexectest.Git(t, b.clone, "push", "-q", "origin", "HEAD:refs/heads/agent/t1-01-x")
 }
+
+// TestModelPath: only the run of a program has a model, and only below its path.
+func TestModelPath(t *testing.T) {
+	b := setup(t, nil)
+	get := func(path string) string {
+		answer, err := http.Get("http://" + b.addr + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer answer.Body.Close()
+		text, _ := io.ReadAll(answer.Body)
+		return fmt.Sprint(answer.StatusCode, " ", strings.TrimSpace(string(text)))
+	}
+	if got := get("/_model/v1/models"); !strings.HasPrefix(got, "404 ") {
+		t.Error(got)
+	}
+	b.mu.Lock()
+	if len(b.events) != 1 || b.events[0].Kind != "path" {
+		t.Errorf("%+v", b.events)
+	}
+	b.mu.Unlock()
+	b.g.SetModel(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.WriteString(w,
+			r.URL.Path)
+	}))
+	for path, want := range map[string]string{"/_model/v1/models": "200 /v1/models", "/_modelx": "404 ", "/_model": "404 ",
+		"/v1/models": "404 "} {
+		if got := get(path); !strings.HasPrefix(got, want) {
+			t.Errorf("%s: %s", path, got)
+		}
+	}
+	b.g.SetModel(nil)
+	if got := get("/_model/v1/models"); !strings.HasPrefix(got, "404 ") {
+		t.Error(got)
+	}
+}

@@ -86,6 +86,8 @@ type Request struct {
 	Services []service.Wish
 	// Scripts lists the packages whose install scripts may run (deps.scripts).
 	Scripts []string
+	// Programs are programs of others that work as agents in the image's containers.
+	Programs []Program
 	// UseLogins allows fetching the dependencies of Repo with the operator's registry logins. It also
 	// allows dependencies that the operator calls private.
 	UseLogins bool
@@ -113,7 +115,7 @@ type Image struct {
 
 // Layer is one part of an image.
 type Layer struct {
-	Kind string // base, debian, ready, setup, toolbox, repo, or a name from an ecosystem
+	Kind string // base, debian, ready, setup, agents, toolbox, repo, or a name from an ecosystem
 	Key  company.Hash
 }
 
@@ -340,6 +342,9 @@ func (b *Builder) planLayers(ctx context.Context, req Request, base baseSource) 
 		layerPlan.appendStep("setup", reason, b.runSetup(req, link), inputs...)
 	}
 	if err := layerPlan.addServices(req); err != nil {
+		return nil, nil, err
+	}
+	if err := layerPlan.addPrograms(req); err != nil {
 		return nil, nil, err
 	}
 	bin, hash, err := b.toolboxBinary()

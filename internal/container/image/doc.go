@@ -31,6 +31,7 @@
 //	composer the packages in composer.lock files
 //	ready    the script that links dependencies into a fresh tree
 //	setup    the changes by the president's set-up commands
+//	agents   a program of others that works as an agent
 //	toolbox  PID 1 of a container
 //	repo     the history of the base commit, a bare repository
 //

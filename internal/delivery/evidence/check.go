@@ -166,7 +166,8 @@ func verifyFiles(
 	for _, change := range diff.Paths() {
 		differs[change.Path] = true
 		r.Files = append(r.Files,
-			company.VerifiedFile{Path: change.Path, Action: change.Action, Hash: change.Hash, Exists: change.Hash != ""})
+			company.VerifiedFile{Path: change.Path, Action: change.Action, Hash: change.Hash,
+				Exists: change.Hash != ""})
 	}
 	var claimed []string
 	for _, sub := range task.Subtasks {

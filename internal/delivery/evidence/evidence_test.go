@@ -155,12 +155,14 @@ func TestListOfFilesIsBounded(t *testing.T) {
 	for _, name := range []string{"a", strings.Repeat("\x01", 200)} {
 		check := view.EvidenceCheck{Modified: 100_000}
 		for i := range check.Modified {
-			check.Files = append(check.Files, company.VerifiedFile{Path: name + strconv.Itoa(i), Action: "created", Exists: true,
-				Hash: company.OID(strings.Repeat("a", 40))})
+			check.Files = append(check.Files, company.VerifiedFile{Path: name + strconv.Itoa(i), Action: "created",
+				Exists: true,
+				Hash:   company.OID(strings.Repeat("a", 40))})
 		}
 		evidence := check.Evidence()
 		text, err := json.Marshal(evidence)
-		if err != nil || len(text) > bus.MaxRecord || len(evidence.Files) < 2000 || evidence.CountModified() != check.Modified {
+		if err != nil || len(text) > bus.MaxRecord || len(evidence.Files) < 2000 ||
+			evidence.CountModified() != check.Modified {
 			t.Errorf("%d bytes, %d files of %d: %v", len(text), len(evidence.Files), evidence.CountModified(), err)
 		}
 	}

@@ -54,6 +54,17 @@ type Model struct {
 	Temperature   *float64 `yaml:"temperature" min:"0" max:"2" doc:"sampling temperature (default: the server's)"`
 	Tools         string   `yaml:"tools" enum:"auto yes no" doc:"send tools over the wire (yes) or as text (no); auto: detect"`
 	Images        string   `yaml:"images" enum:"auto yes no" doc:"the model accepts images; auto: detect"`
+	Program       string   `yaml:"program" check:"program_kind" doc:"for adapter cli: how the program works with company"`
+	Bin           []string `yaml:"bin" check:"argument" doc:"for adapter cli: absolute path of the program in the image, and arguments"`
+	Via           string   `yaml:"via" doc:"for adapter cli: profile whose server, key, price and limits the program's requests use"`
+}
+
+// Next returns the profiles that take over from this one, or that a program's requests use.
+func (m Model) Next() []string {
+	if m.Via != "" {
+		return []string{m.Via}
+	}
+	return m.Fallback
 }
 
 // Price of a million tokens.
@@ -89,7 +100,7 @@ type Agent struct {
 // WorkerAgent is the config of the worker role, with the profiles that a stuck worker may get.
 type WorkerAgent struct {
 	Model      string   `yaml:"model" doc:"model profile"`
-	MaxTurns   int      `yaml:"max_turns" min:"1" max:"1000" doc:"maximum model replies of a run"`
+	MaxTurns   int      `yaml:"max_turns" min:"1" max:"1000" doc:"maximum model replies of a run; another program has 100 if none is set"`
 	Persona    string   `yaml:"persona" doc:"text added to the role's instructions"`
 	EscalateTo []string `yaml:"escalate_to" doc:"profiles that the manager may give a stuck subtask"`
 

@@ -10,6 +10,6 @@ import (
 func TestMain(m *testing.M) {
 	config.NameDrivers("bus", []string{"nats", "file"})
 	config.NameDrivers("forge", []string{"github", "gitea"})
-	config.NameDrivers("adapter", []string{"anthropic", "ollama", "openai", "scripted"})
+	config.NameDrivers("adapter", []string{"anthropic", "cli", "ollama", "openai", "scripted"})
 	os.Exit(m.Run())
 }

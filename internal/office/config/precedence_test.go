@@ -30,7 +30,7 @@ func leafChoices(t *testing.T, key string, typ reflect.Type, tag reflect.StructT
 	switch key {
 	case "version":
 		return []string{"1", "1", "1", "1"}
-	case "models.default.adapter", "models.default.fallback":
+	case "models.default.adapter", "models.default.fallback", "models.default.via":
 		t.Fatalf("%s has a rule of its own", key)
 	}
 	if strings.HasPrefix(key, "agents.") && (strings.HasSuffix(key, ".model") || strings.HasSuffix(key, ".escalate_to")) {
@@ -57,6 +57,8 @@ func leafChoices(t *testing.T, key string, typ reflect.Type, tag reflect.StructT
 		"label":            {"*a", "*b", "*c", "*d"},
 		"file":             {"/a", "/b", "/c", "/d"},
 		"dir":              {"/a", "/b", "/c", "/d"},
+		"program_kind":     {"stdio-json", "opencode", "stdio-json", "opencode"},
+		"argument":         {"/a", "/b", "/c", "/d"},
 		"program":          {"go", "npm", "g++", "python3.11"},
 		"docker_call":      {"run", "stop", "rm", "logs"},
 		"docker_host":      {"unix:///a", "unix:///b", "tcp://c:1", "tcp://d:1"},
@@ -153,7 +155,7 @@ func TestPrecedenceOfEveryKey(t *testing.T) {
 			words = []string{"openai", "ollama", "anthropic", "openai"}
 		case "git.deploy_key_file":
 			words = []string{"/one", "/two", "/three", "/four"}
-		case "models.default.fallback":
+		case "models.default.fallback", "models.default.via":
 			words = []string{"other", "third", "other", "third"}
 		default:
 			words = leafChoices(t, key, typ, tag)
@@ -165,6 +167,13 @@ func TestPrecedenceOfEveryKey(t *testing.T) {
 			beside["models.default.adapter"], beside["models.default.model"] = "openai", "m"
 		}
 		switch key {
+		case "models.default.program", "models.default.bin", "models.default.via":
+			beside["models.default.adapter"], beside["models.default.program"] = "cli", "stdio-json"
+			beside["models.default.bin"], beside["models.default.via"] = "[/a]", "other"
+			delete(beside, "models.default.model")
+			for _, role := range []string{"manager", "reviewer", "merger"} {
+				beside["agents."+role+".model"] = "other"
+			}
 		case "git.sign":
 			beside["git.signing_key"] = "/key"
 		case "git.credential":

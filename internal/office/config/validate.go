@@ -108,6 +108,11 @@ func init() { // avoids an initialization cycle
 			})},
 		"command": {form: "command", allowed: "a command of one line", wrong: "has an empty command",
 			good: func(s string) bool { return strings.TrimSpace(s) != "" }},
+		"program_kind": {form: strings.Join(slices.Sorted(maps.Keys(programs)), ", "), allowed: listPrograms(),
+			wrong: "is not a known program",
+			good:  orEmpty(func(s string) bool { return programs[s] != nil })},
+		"argument": {form: "argument", allowed: "an argument of one line", wrong: "is not an argument",
+			good: func(s string) bool { return !strings.ContainsAny(s, "\x00\n") }},
 		"program": {form: "program", allowed: "the name of a program, such as go or npm: no path, no arguments",
 			wrong: "is not the name of a program", good: programRE.MatchString},
 		"docker_call": {allowed: strings.Join(dockerCalls, ", "), wrong: "is not a Docker command of workers' containers",
@@ -262,6 +267,13 @@ func (c Config) validateKeys(at func(key string) string) problems {
 	}
 	for _, name := range profiles {
 		model, key := c.Models[name], "models."+name
+		ps = append(ps, c.validateProgram(name, at)...)
+		if model.Adapter == company.AdapterProgram {
+			if model.Via != "" {
+				known(key+".via", model.Via)
+			}
+			continue
+		}
 		if model.Adapter == "scripted" {
 			if model.Script == "" {
 				ps = append(
@@ -276,6 +288,11 @@ func (c Config) validateKeys(at func(key string) string) problems {
 		good := true
 		for _, f := range model.Fallback {
 			good = known(key+".fallback", f) && good
+			if c.Models[f].Adapter == company.AdapterProgram {
+				ps = append(ps, problem{at: at(key + ".fallback"), key: key + ".fallback",
+					what:  "names a program, which is no model",
+					found: shortenText(strconv.Quote(f)), fix: "name a profile with another adapter"})
+			}
 		}
 		if good && c.fallbackReaches(name, name, map[string]bool{}) {
 			ps = append(
@@ -351,7 +368,7 @@ func (s Serve) validateAddress(at func(key string) string) problems {
 
 // fallbackReaches reports whether a chain of fallbacks leads from one profile to another.
 func (c Config) fallbackReaches(from, to string, seen map[string]bool) bool {
-	for _, f := range c.Models[from].Fallback {
+	for _, f := range c.Models[from].Next() {
 		if f == to {
 			return true
 		}

@@ -40,7 +40,8 @@ type Range struct {
 
 // Selects reports whether an item is of the range's run and of its kinds.
 func (r Range) Selects(item Item) bool {
-	return (r.Run == "" || item.Run == r.Run) && (len(r.Kinds) == 0 || item.Seq > 0 && slices.Contains(r.Kinds, item.Kind))
+	return (r.Run == "" || item.Run == r.Run) && (len(r.Kinds) == 0 || item.Seq > 0 && slices.Contains(r.Kinds,
+		item.Kind))
 }
 
 // errRead stops a read of the ledger that has enough events.

@@ -349,7 +349,11 @@ func TestFollowSelects(t *testing.T) {
 	} {
 		c.of.Until = 8
 		var got []uint64
-		if err := s.Follow(t.Context(), c.of, func(it Item) error { got = append(got, it.Seq); return nil }); err != nil ||
+		if err := s.Follow(t.Context(), c.of, func(it Item) error {
+			got = append(got,
+				it.Seq)
+			return nil
+		}); err != nil ||
 			!slices.Equal(got, c.want) {
 			t.Errorf("%+v: %v %v", c.of, got, err)
 		}

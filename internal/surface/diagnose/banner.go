@@ -23,8 +23,8 @@ func AgentsLine(cfg config.Config, chosen string) string {
 			model.Model = chosen
 		}
 		text := model.Adapter
-		if model.Model != "" {
-			text += " " + model.Model
+		if model.Model != "" || model.Program != "" {
+			text += " " + model.Model + model.Program
 		}
 		if len(profiles) > 1 {
 			text += " (" + strings.Join(users[name], ", ") + ")"

@@ -53,7 +53,8 @@ func (d *Checker) seeingProfile(ctx context.Context, paths office.Paths, loaded 
 	takes := map[string]bool{}
 	var names []string
 	for _, profile := range officeapp.ModelProfiles(loaded, paths.Root, d.envValue) {
-		if profile.Images != adapters.ImagesNo && profile.Adapter != "scripted" {
+		if profile.Images != adapters.ImagesNo && profile.Adapter != "scripted" &&
+			profile.Adapter != company.AdapterProgram {
 			names = append(names, profile.Name)
 			takes[profile.Name] = officeapp.ModelDrivers.TakesImages(ctx, profile, officeapp.ModelDeps(loaded.Config, d.Logger))
 		}

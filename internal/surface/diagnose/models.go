@@ -8,6 +8,7 @@ import (
 
 	"company/internal/adapters"
 	officeapp "company/internal/app"
+	"company/internal/company"
 	"company/internal/lib/healthcheck"
 	"company/internal/office"
 	"company/internal/office/config"
@@ -29,6 +30,9 @@ func (d *Checker) checkModels(
 			}
 			if i > 0 {
 				who = "fallback of " + first
+				if loaded.Config.Models[first].Via != "" {
+					who = "requests of " + first
+				}
 			}
 			if !slices.Contains(users[name], who) {
 				users[name] = append(users[name], who)
@@ -44,6 +48,15 @@ func (d *Checker) checkModels(
 	var wg sync.WaitGroup
 	for _, profile := range officeapp.ModelProfiles(loaded, paths.Root, d.envValue) {
 		if users[profile.Name] == nil {
+			continue
+		}
+		if profile.Adapter == company.AdapterProgram {
+			found := "for " + strings.Join(users[profile.Name], ", ") + ": runs " +
+				strings.Join(loaded.Config.Models[profile.Name].Bin, " ") + " of the worker's image"
+			mu.Lock()
+			out = append(out, healthcheck.Finding{Name: "model " + profile.Name,
+				Result: healthcheck.Result{OK: true, Found: found}})
+			mu.Unlock()
 			continue
 		}
 		wg.Go(func() {

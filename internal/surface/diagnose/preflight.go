@@ -172,11 +172,14 @@ func (d *Checker) missingModels(
 	for _, role := range officeapp.AllRoles {
 		first := loaded.Config.Agent(role).Model
 		chain := officeapp.FallbackChain(loaded.Config, first)
+		if loaded.Config.Models[first].Via != "" {
+			chain = chain[1:] // the program needs the model that it asks
+		}
 		if slices.ContainsFunc(chain, func(name string) bool { return wrong[name] == nil }) || told[first] {
 			continue
 		}
 		told[first] = true
-		missing = append(missing, wrong[first])
+		missing = append(missing, wrong[chain[0]])
 	}
 	return missing
 }
@@ -201,6 +204,8 @@ const anotherModel = "choose another model: " + adapters.ChooseModel
 func missingModel(ctx context.Context, profile adapters.Profile) *company.Error {
 	who := "the model " + profile.Name + " (" + profile.Adapter + " " + profile.Model + ")"
 	switch {
+	case profile.Adapter == company.AdapterProgram:
+		return nil // the image has it, or the run says that it lacks
 	case profile.KeyEnv != "" && !profile.Key.Set():
 		return company.E(company.EModelAuth, who+" has no key: "+profile.KeyEnv+" is NOT SET").
 			Fix("export " + profile.KeyEnv + "=… , or " + anotherModel)

@@ -218,6 +218,8 @@ type GitCommitRequest struct {
 	// When is the date of the commit, in seconds since 1970. 0 means now. With a fixed date, making the same commit again
 	// gives the same id.
 	When int64 `json:"when,omitempty"`
+	// Join makes one commit of all that is new since the last push, whoever committed it and on which branch.
+	Join bool `json:"join,omitempty"`
 }
 
 // GitCommitResult is the commit that the branch points to now, both here and at origin.

@@ -28,8 +28,9 @@ func refusePrograms(started, allowed []string) error {
 	if started[i] == unknown {
 		fault = "what it starts cannot be read from it, so write the names of programs out"
 	}
-	return toolproto.Refuse(toolproto.KindNotAllowed, "%s: %s; commands of this project may start the shell's own commands "+
-		"and %s", toolproto.KindNotAllowed, fault, strings.Join(allowed, ", "))
+	return toolproto.Refuse(toolproto.KindNotAllowed,
+		"%s: %s; commands of this project may start the shell's own commands "+
+			"and %s", toolproto.KindNotAllowed, fault, strings.Join(allowed, ", "))
 }
 
 // resolveFile is resolvePath for a file that a tool reads or writes. It refuses files with secrets.

@@ -231,6 +231,11 @@ func (s *Server) gitCommit(ctx context.Context, request toolproto.GitCommitReque
 	if message == "" || strings.ContainsRune(message, 0) || len(message) > 16<<10 {
 		return none, toolproto.Refuse(toolproto.KindArgument, "message must be 1 to 16384 bytes of text")
 	}
+	if request.Join {
+		if err := s.undoCommits(ctx); err != nil {
+			return none, err
+		}
+	}
 	if err := s.onBranch(ctx); err != nil {
 		return none, err
 	}
@@ -281,6 +286,22 @@ func (s *Server) gitCommit(ctx context.Context, request toolproto.GitCommitReque
 		result.Files = append(result.Files, toolproto.FileState{Status: fields[i], Path: charset.ShowBytes(fields[i+1])})
 	}
 	return result, nil
+}
+
+// undoCommits goes back to the last push on the run's branch, and leaves the files as they are.
+func (s *Server) undoCommits(ctx context.Context) error {
+	since, err := s.lastPushed(ctx)
+	if err != nil {
+		return err
+	}
+	for _, args := range [][]string{
+		{"symbolic-ref", "HEAD", "refs/heads/" + s.repo.branch}, {"reset", "--quiet", "--mixed", since},
+	} {
+		if _, err := s.runGit(ctx, nil, args...); err != nil {
+			return asRefusal(err, "")
+		}
+	}
+	return nil
 }
 
 // commitStaged commits the index. It also succeeds if the index has no changes but the branch has an unpushed commit:

@@ -20,6 +20,28 @@ func (b *bench) commit(t testing.TB, message string, paths ...string) toolproto.
 		b.GitCommit(t.Context(), toolproto.GitCommitRequest{Message: message, Paths: paths}))
 }
 
+// Commits of others, and on another branch, become one commit of the run's branch if that is wanted.
+func TestCommitsAreJoined(t *testing.T) {
+	origin, base := newOrigin(t)
+	b := newBench(t)
+	b.prepare(t, origin, base)
+	b.file(t, "a.txt", "changed\n")
+	b.run(t,
+		toolproto.RunRequest{Command: "git checkout -q -b own && git -c user.name=Other -c user.email=other@example.com " +
+			"commit -qam 'Mine' && echo more >more.txt && git add -A && git commit -qm 'More'"})
+	b.file(t, "left.txt", "left\n")
+	got := must[toolproto.GitCommitResult](t)(b.GitCommit(t.Context(), toolproto.GitCommitRequest{Message: "All of it",
+		Join: true}))
+	if got.Branch != branch || len(got.Files) != 3 {
+		t.Errorf("%+v", got)
+	}
+	if log := gitexectest.Git(t, origin, "log", "--format=%an %s", base+".."+branch); !strings.HasSuffix(log,
+		" All of it") ||
+		strings.Contains(log, "\n") || strings.Contains(log, "Other") {
+		t.Errorf("%q", log)
+	}
+}
+
 // A run's repository is prepared, committed to and pushed by its tools (GIT-1).
 func TestPrepareCommitPush(t *testing.T) {
 	origin, base := newOrigin(t)

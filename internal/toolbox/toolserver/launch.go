@@ -34,21 +34,28 @@ func (s *Server) launchProcess(p *process, at place, script string) error {
 	return nil
 }
 
-// startProcess starts a shell for a command, with the mark that identifies its descendants.
+// startProcess starts a program, or a shell for a script, with the mark that identifies its descendants.
 func (s *Server) startProcess(p *process, at place, script string) error {
-	path, err := findProgram("bash", at.env)
-	shell := []string{"bash", "--noprofile", "--norc", "-c", script}
-	if err != nil {
-		if path, err = findProgram("sh", at.env); err != nil {
-			return fmt.Errorf("find a shell: %w", err)
+	argv := p.argv
+	if argv == nil {
+		argv = []string{"bash", "--noprofile", "--norc", "-c", script}
+		if _, err := findProgram("bash", at.env); err != nil {
+			argv = []string{"sh", "-c", script}
 		}
-		shell = []string{"sh", "-c", script}
+	}
+	path, err := findProgram(argv[0], at.env)
+	if err != nil {
+		return fmt.Errorf("find a shell: %w", err)
 	}
 	p.cmd = &exec.Cmd{
-		Path: path, Args: shell, Dir: at.dir,
-		Env:    append(at.env[:len(at.env):len(at.env)], mark+"="+p.marker),
-		Stdout: p.stdout, Stderr: p.stderr, WaitDelay: pipeDelay,
+		Path: path, Args: argv, Dir: at.dir,
+		Env:   append(at.env[:len(at.env):len(at.env)], mark+"="+p.marker),
+		Stdin: p.stdin, Stdout: p.stdout, Stderr: p.stderr, WaitDelay: pipeDelay,
 		SysProcAttr: &syscall.SysProcAttr{Setpgid: true},
+	}
+	if p.printsTo != nil {
+		p.cmd.Stdout, p.cmd.Stderr = p.printsTo[0], p.printsTo[1]
+		p.cmd.WaitDelay = drainDelay // the host may be slow to read
 	}
 	if err := s.children.start(p.cmd); err != nil {
 		return toolproto.Refuse(toolproto.KindArgument, "the command cannot be started: %v", err)

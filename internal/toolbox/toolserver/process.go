@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"os/exec"
@@ -33,6 +34,9 @@ type process struct {
 	told        string // note for the agent from before the start; may be empty
 	marker      string // value of mark, unique across toolboxes
 	background  bool
+	argv        []string    // of a program without a shell; nil for a script
+	stdin       io.Reader   // nil for no input
+	printsTo    []io.Writer // where stdout and stderr go instead of its log
 	cmd         *exec.Cmd
 	started     time.Time
 	log         *logFile

@@ -37,7 +37,8 @@ func TestAnyTimeoutIsEnforced(t *testing.T) {
 		timeout := rapid.OneOf(rapid.Just(0), rapid.IntRange(1, 3600)).Draw(rt, "timeout")
 		code := rapid.IntRange(0, 125).Draw(rt, "code")
 		command := rapid.SampledFrom([]string{
-			"%s", "(%s)", "bash -c '%s'", "trap true TERM; %s", "trap true TERM; bash -c '%s'", "bash -c '%s' & wait $!",
+			"%s", "(%s)", "bash -c '%s'", "trap true TERM; %s", "trap true TERM; bash -c '%s'",
+			"bash -c '%s' & wait $!",
 		}).Draw(rt, "command")
 		inner := fmt.Sprintf("echo begun; echo $BASHPID >pid; exit %d", code)
 		if expires {
@@ -48,7 +49,8 @@ func TestAnyTimeoutIsEnforced(t *testing.T) {
 		if err != nil {
 			rt.Fatal(err)
 		}
-		if want := time.Duration(timeout) * time.Second; set != want && (timeout > 0 || set != toolproto.CommandTimeout) {
+		if want := time.Duration(timeout) * time.Second; set != want && (timeout > 0 ||
+			set != toolproto.CommandTimeout) {
 			rt.Errorf("a timeout of %v for %d", set, timeout)
 		}
 		if result.TimedOut != expires || result.Stdout.String() != "begun\n" || !expires && result.ExitCode != code ||

@@ -3,8 +3,8 @@
 //	SEED=7 make demo
 //
 // repeats the run of a seed. With WATCH=1 the office is served from the beginning, its
-// page can be watched, and it stays until the demo is interrupted. The exit code is 0
-// when every check passed.
+// page can be watched, and it stays until the demo is interrupted. With AGENT=opencode the
+// workers are that program, from npm's registry. The exit code is 0 when every check passed.
 package main
 
 import (
@@ -50,7 +50,7 @@ func run(ctx context.Context) error {
 	}
 	fmt.Printf("demo: seed %d (SEED=%d make demo repeats it), everything is below %s\n\n", seed, seed, dir)
 	o := demo.Options{Seed: seed, Root: root, Company: filepath.Join(root, "bin", "company"), Dir: dir, Out: os.Stdout,
-		Feed: os.Stdout}
+		Feed: os.Stdout, Agent: os.Getenv("AGENT")}
 	watched := os.Getenv("WATCH") != "" && os.Getenv("WATCH") != "0"
 	if watched {
 		o.Watch = func(link string) { fmt.Printf("watch it in a browser: %s\n\n", link) }
