@@ -363,22 +363,22 @@ func TestProgramWithAModel(t *testing.T) {
 // when the wait is over.
 func TestProgramIsStartedAgain(t *testing.T) {
 	s := &sandbox{asks: 1, prints: []toolproto.ProgramOutput{stdout("oh\n")}}
-	asked := 0
 	_, err := s.driveWithModel(t, func(scripted.Exchange) scripted.Reply {
 		s.prints = []toolproto.ProgramOutput{stdout(good)}
 		return scripted.Reply{Text: "ok"}
 	}, func(job *agent.Job, d *Driver) {
-		d.Limits.Hold = time.Nanosecond
+		// A slow machine may take longer than this also where nothing waits. The program is then started once more.
+		d.Limits.Hold = 20 * time.Millisecond
 		job.Allowance = budget.NewAllowance(company.Amount{}, company.Amount{},
 			func(ctx context.Context, _, most company.Amount) (company.Amount, error) {
-				if asked++; asked > 1 {
+				if len(s.replies) > 0 {
 					return most, nil
 				}
-				<-ctx.Done()
+				<-ctx.Done() // the first request finds no room
 				return company.Amount{}, context.Cause(ctx)
 			})
 	})
-	if err != nil || s.runs != 2 || !strings.Contains(s.replies[0], "the company waits for room in its budget") {
+	if err != nil || s.runs < 2 || !strings.Contains(s.replies[0], "the company waits for room in its budget") {
 		t.Errorf("%d runs, %q, %v", s.runs, s.replies, err)
 	}
 }

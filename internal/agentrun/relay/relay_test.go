@@ -304,10 +304,12 @@ func TestReplyIsCut(t *testing.T) {
 
 // A wait that is too long for the program ends the relay. It serves again when the wait is over.
 func TestLongWaits(t *testing.T) {
-	b := open(t, "openai", func(scripted.Exchange) scripted.Reply {
+	var b *bench
+	b = open(t, "openai", func(scripted.Exchange) scripted.Reply {
+		b.cfg.Hold = time.Nanosecond // from now on: the wait for money is over
 		return scripted.Reply{Text: "ok", Fault: &scripted.Fault{Status: 429,
 			Headers: map[string]string{"Retry-After": "0.3"}, Times: 1}}
-	}, func(c *Config) { c.Hold = time.Nanosecond })
+	}, nil)
 	status, text := b.post(t, chatURL, hello)
 	var waits *Waits
 	if status != http.StatusBadRequest || !strings.Contains(text, "the company waits for its model's server") ||
