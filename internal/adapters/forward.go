@@ -12,13 +12,15 @@ import (
 type Wire string
 
 const (
-	WireChat     Wire = "chat"     // POST /v1/chat/completions, as OpenAI defined it
-	WireMessages Wire = "messages" // POST /v1/messages, as Anthropic defined it
+	WireChat      Wire = "chat"      // POST /v1/chat/completions, as OpenAI defined it
+	WireResponses Wire = "responses" // POST /v1/responses, as OpenAI defined it
+	WireMessages  Wire = "messages"  // POST /v1/messages, as Anthropic defined it
 )
 
 // Forwarder is a bare model that sends requests which another client wrote in its wire.
 type Forwarder interface {
-	Wire() Wire
+	// Wires lists the wires of requests that Forward sends. Not every server answers in all of them.
+	Wires() []Wire
 	// Forward sends a request once, with this model and with req.MaxTokens as the limit of the reply. It copies the
 	// reply as it comes. Of req only that limit is sent: req stands in for the client's request when costs are bounded.
 	// Errors are those of Model.Chat.
@@ -27,6 +29,7 @@ type Forwarder interface {
 
 // Forwarded is a request that another client wrote.
 type Forwarded struct {
+	Wire   Wire
 	Body   map[string]json.RawMessage // members of the document
 	Header http.Header                // sent in addition to the driver's own, nil for none
 	// Begin is called when the server has accepted the request. The reply is written to what it returns.

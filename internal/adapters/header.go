@@ -70,11 +70,18 @@ func ParseHeader(text string) (Header, bool) {
 	return header, true
 }
 
-// FindHeader returns the header of a conversation from its first user message.
+// FindHeader returns the first header at the beginning of a line in the user's messages of a conversation. Programs put
+// messages of their own before the one that they were given.
 func FindHeader(messages []Message) (Header, bool) {
 	for _, message := range messages {
-		if message.Role == User {
-			return ParseHeader(message.Content)
+		if message.Role != User {
+			continue
+		}
+		for text := message.Content; text != ""; {
+			if header, ok := ParseHeader(text); ok {
+				return header, true
+			}
+			_, text, _ = strings.Cut(text, "\n")
 		}
 	}
 	return Header{}, false

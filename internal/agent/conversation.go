@@ -88,6 +88,10 @@ type conversation struct {
 	final     json.RawMessage
 	finalTool string
 	escalated bool
+
+	session string   // of a program, see savedRecord
+	home    *payload // of a program
+	saved   int      // messages of the president in them
 }
 
 // pendingCall is a call without a result. If refuse is set, the call is not run, and refuse is the reason.

@@ -21,10 +21,14 @@ type ProgramPlace interface {
 	RunProgram(
 		ctx context.Context, r toolproto.ProgramRequest, out func(toolproto.ProgramOutput),
 	) (toolproto.ProgramExit, error)
+	// ReadHome returns the files below folders of the home folder, for ProgramRequest.Home.
+	ReadHome(ctx context.Context, folders []string) ([]byte, error)
 	// GitCommit commits what is not committed, and pushes the branch.
 	GitCommit(ctx context.Context, r toolproto.GitCommitRequest) (toolproto.GitCommitResult, error)
 	// ServeModel answers requests from the sandbox at the base URL that it returns, until end is called.
 	ServeModel(handler http.Handler) (base string, end func())
+	// TakeRecorded makes a commit of the git repository in dir the work of the run, for a replay.
+	TakeRecorded(ctx context.Context, dir string, commit company.OID) error
 	// ReportRefusal records what the program may not ask for. detail is an attacker's text.
 	ReportRefusal(detail string)
 }

@@ -3,6 +3,7 @@ package agent
 import (
 	"cmp"
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -61,8 +62,12 @@ func (c *conversation) readProgram(ctx context.Context, blobs Blobs, data json.R
 
 // ProgramLog journals the run of a program. It is safe for concurrent use.
 type ProgramLog struct {
-	// System and First are the texts that the run began with.
+	// System and First are the texts that the run began with. First has the president's messages since, too.
 	System, First string
+	// Saved is the program's conversation that an earlier process saved.
+	Saved ProgramConversation
+	// Unsaved are messages of the president that were told later than that.
+	Unsaved string
 
 	mu    sync.Mutex
 	r     *runner
@@ -88,6 +93,9 @@ func BeginProgram(ctx context.Context, job Job, driver string, profile company.B
 				Fix("the next run of the ticket begins on what was pushed"))
 		}
 		log.System, log.First = r.conv.msgs[0].Content, r.conv.msgs[1].Content
+		if err := log.loadSession(ctx); err != nil {
+			return nil, err
+		}
 		r.resumed = true
 		r.emitEvent(Event{Kind: Resumed})
 		return log, nil
@@ -100,6 +108,68 @@ func BeginProgram(ctx context.Context, job Job, driver string, profile company.B
 		return nil, err
 	}
 	return log, r.appendRecord(ctx, kindPrompt, record)
+}
+
+// loadSession reads the newest conversation that was saved.
+func (l *ProgramLog) loadSession(ctx context.Context) error {
+	conv := l.r.conv
+	if conv.session == "" || conv.home == nil {
+		return nil
+	}
+	text, err := conv.home.load(ctx, l.r.cfg.Blobs)
+	if err == nil {
+		l.Saved.Home, err = base64.StdEncoding.DecodeString(text)
+	}
+	if err != nil {
+		return fmt.Errorf("read the conversation of a program: %w", err)
+	}
+	l.Saved.Session, l.Saved.Heard = conv.session, conv.saved
+	l.Unsaved = joinWords(conv.words[min(conv.saved, len(conv.words)):])
+	return nil
+}
+
+// ProgramConversation is a program's own conversation, which it can continue.
+type ProgramConversation struct {
+	Session string // the program's id of it, empty for none
+	Home    []byte // the files that the program keeps it in, from ProgramPlace.ReadHome
+	Heard   int    // messages of the president in it
+}
+
+// NoteSaved journals a state that the run can be continued from.
+func (l *ProgramLog) NoteSaved(ctx context.Context, saved *Saved, talk ProgramConversation) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	record := savedRecord{At: l.r.utcNow(), Saved: saved, Heard: talk.Heard}
+	if talk.Session != "" && len(talk.Home) > 0 {
+		packed, err := storePayload(ctx, l.r.cfg.Blobs, base64.StdEncoding.EncodeToString(talk.Home))
+		if err != nil {
+			return err
+		}
+		record.Session, record.Home = talk.Session, &packed
+	}
+	return l.r.appendRecord(ctx, kindSaved, record)
+}
+
+// TellWords returns the messages of the president that the program has not read, and journals that it reads them now.
+func (l *ProgramLog) TellWords(ctx context.Context) (string, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	before := len(l.r.conv.words)
+	for told := true; told; {
+		var err error
+		if told, err = l.r.tellWord(ctx); err != nil {
+			return "", err
+		}
+	}
+	return joinWords(l.r.conv.words[before:]), l.r.storeRecords(ctx)
+}
+
+func joinWords(words []presidentWord) string {
+	var out []string
+	for _, word := range words {
+		out = append(out, word.text)
+	}
+	return strings.Join(out, "\n\n")
 }
 
 // NoteStep journals a step of the program, and shows it. Of a program that says more than MaxOutput bytes the rest is

@@ -124,6 +124,11 @@ type toolRecord struct {
 type savedRecord struct {
 	At    time.Time `json:"at"` // of the newest change
 	Saved *Saved    `json:"saved"`
+	// Session is a program's own conversation, and Home the files that it keeps it in, as base64. A program that keeps
+	// none has neither.
+	Session string   `json:"session,omitempty"`
+	Home    *payload `json:"home,omitempty"`
+	Heard   int      `json:"heard,omitempty"` // messages of the president in that conversation
 }
 
 // redoneRecord lists calls that were repeated on an older state. Their results stay as recorded, except for
@@ -225,6 +230,8 @@ func (c *conversation) foldRecord(ctx context.Context, blobs Blobs, kind string,
 		var r savedRecord
 		if err = json.Unmarshal(data, &r); err == nil {
 			c.foldSaved(r.Saved)
+			c.session, c.home = r.Session, r.Home
+			c.saved = r.Heard
 		}
 	case kindRedone:
 		var r redoneRecord

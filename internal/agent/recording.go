@@ -17,6 +17,7 @@ type Recording struct {
 	// Window and MaxOutput are the limits of the model in tokens, 0 if unknown.
 	Window, MaxOutput int
 	Model             string // the model that was asked first, empty if unknown
+	Program           string // another program that was the agent, whose conversation is not recorded
 	Interrupted       bool   // a process that held the run ended, and another one continued
 	Exchanges         []Exchange
 	Clearings         []Clearing // removals from the context, in order
@@ -56,6 +57,9 @@ func ReadRecording(
 				rec.Began = p.At
 				rec.Window = p.Window
 				rec.MaxOutput = p.MaxOutput
+				if p.Driver != loopDriver {
+					rec.Program = p.Driver
+				}
 			}
 		case kindNote:
 			var n noteRecord

@@ -247,6 +247,15 @@ func (s storedTrees) ReplayedTree(ctx context.Context, commit company.OID) (comp
 	return s.readTree(ctx, s.replayed, commit)
 }
 
+// RecordedFolder returns the folder of the recorded office's mirror.
+func (s storedTrees) RecordedFolder() (string, error) {
+	mirror, err := gitops.LookAt(s.recorded, "", s.project.ID, s.project.Path)
+	if err != nil {
+		return "", err
+	}
+	return mirror.Dir(), nil
+}
+
 // ReadRecorded reads a file of a recorded tree.
 func (s storedTrees) ReadRecorded(ctx context.Context, tree company.OID, name string) ([]byte, error) {
 	mirror, err := gitops.LookAt(s.recorded, "", s.project.ID, s.project.Path)

@@ -164,8 +164,9 @@ func (q *Quarantine) exemptBase(ctx context.Context) error {
 	return nil
 }
 
-// fsckOfBase returns the git settings for these exemptions, for a git process that runs in folder from. The path is
-// relative, because git splits its list at blanks and commas.
+// fsckOfBase returns the git settings for these exemptions, for a git process that runs in folder from: a fetch in the
+// store's home, a receiving process in its repository. The path is relative, because git splits its list at blanks and
+// commas.
 func (q *Quarantine) fsckOfBase(side, from string) []gitexec.Setting {
 	dir, err := filepath.Rel(from, q.dir)
 	if err != nil {
@@ -266,6 +267,18 @@ func (q *Quarantine) Dir() string { return q.dir }
 
 // Run returns the run that the repository belongs to.
 func (q *Quarantine) Run() company.RunID { return q.run }
+
+// TakeRecorded makes a commit of the mirror in dir the run's work, as if it had been pushed. Mirror.Take checks it like
+// that. It is for the replay of a run whose agent is another program.
+func (q *Quarantine) TakeRecorded(ctx context.Context, dir string, oid OID, branch string) error {
+	global, done, err := q.s.scopedConfig(dir)
+	if err != nil {
+		return err
+	}
+	defer done()
+	return q.s.fetchInto(ctx, q.dir, fetchSpec{url: "file://" + dir, global: global, protocols: "file", oid: oid,
+		dst: "refs/heads/" + branch, config: append(strictFsck(), q.fsckOfBase("fetch", q.s.homeDir())...)})
+}
 
 // Base returns the commit that BaseBranch names.
 func (q *Quarantine) Base() OID { return q.base }
@@ -405,7 +418,7 @@ func (m *Mirror) Take(ctx context.Context, quarantine *Quarantine, oid OID, dst 
 	// No reference is passed here: it moves by compare-and-set, below.
 	if err := m.fetchCommit(
 		ctx, fetchSpec{url: "file://" + quarantine.dir, global: global, protocols: "file", oid: oid,
-			config: append(strictFsck(), quarantine.fsckOfBase("fetch", m.dir)...)}); err != nil {
+			config: append(strictFsck(), quarantine.fsckOfBase("fetch", m.s.homeDir())...)}); err != nil {
 		return Taken{}, company.E(company.EObjects,
 			fmt.Sprintf("cannot take the commit %s of run %s", oid.Short(), quarantine.run)).Wrap(err)
 	}

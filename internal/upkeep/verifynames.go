@@ -149,7 +149,8 @@ func payloadNames(data []byte) (names []company.Hash) {
 	if json.Unmarshal(data, &fields) != nil {
 		return nil
 	}
-	for _, key := range []string{"system", "first", "shown", "message", "result", "answer", "digest", "text", "args"} {
+	for _, key := range []string{"system", "first", "shown", "message", "result", "answer", "digest", "text", "args",
+		"home"} {
 		var text struct{ Blob company.Hash }
 		if json.Unmarshal(fields[key], &text) == nil && text.Blob != "" {
 			names = append(names, text.Blob)

@@ -335,7 +335,7 @@ func newJudge(t *testing.T) *judge {
 	})
 	return &judge{images: images,
 		runner: &gates.Runner{Runtime: rt, Office: office, Limits: container.Limits{MemoryBytes: 2 * container.GiB},
-			Timeout: 5 * time.Minute, Logger: slog.New(slog.DiscardHandler)}}
+			Timeout: 20 * time.Minute, Logger: slog.New(slog.DiscardHandler)}}
 }
 
 func (j *judge) judge(t *testing.T, p *gitopstest.Project, head company.OID, canary bool) company.GateResult {

@@ -28,7 +28,7 @@ import (
 
 // Patience is how long a command or a walk may take. It is for a machine that is
 // busy, not a measure.
-const Patience = 5 * time.Minute
+const Patience = 20 * time.Minute
 
 // House is one office with its project, for one test.
 type House struct {

@@ -21,7 +21,7 @@ import (
 // timeout is how long the tests of one package may take before go test ends them and prints their goroutines, and
 // longTimeout is the same in make test/long.
 const (
-	timeout     = "20m"
+	timeout     = "1h"
 	longTimeout = "2h"
 )
 
@@ -192,7 +192,7 @@ func (c *collector) end(key testKey, e event) {
 		return
 	}
 	c.ended++
-	if e.Action == "fail" && !c.hasFailedBelow(key) {
+	if e.Action == "fail" && (!c.hasFailedBelow(key) || c.hasUnfinished(key.pkg)) {
 		c.failPackage(key, took, output)
 	}
 	word := map[string]string{"pass": "ok  ", "skip": "none", "fail": "FAIL"}[e.Action]
@@ -210,6 +210,16 @@ func (c *collector) hasFailedBelow(key testKey) bool {
 	})
 }
 
+// hasUnfinished reports whether tests of a package began and did not end: the package took too long, for example.
+func (c *collector) hasUnfinished(pkg string) bool {
+	for key := range c.output {
+		if key.pkg == pkg && key.test != "" {
+			return true
+		}
+	}
+	return false
+}
+
 func (c *collector) fail(key testKey, took time.Duration, output []string) {
 	f := failure{what: dirOf(key.pkg) + " " + key.test, place: c.place(key, output), took: took, output: output,
 		repeat: c.repeat(key), test: &key}
@@ -221,7 +231,7 @@ func (c *collector) fail(key testKey, took time.Duration, output []string) {
 func (c *collector) failPackage(key testKey, took time.Duration, output []string) {
 	what := dirOf(key.pkg)
 	for running := range c.began {
-		if running.pkg == key.pkg && !strings.Contains(running.test, "/") {
+		if running.pkg == key.pkg && running.test != "" && !strings.Contains(running.test, "/") {
 			what += " " + running.test
 			output = append(output, c.output[running]...)
 		}

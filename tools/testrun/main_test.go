@@ -33,6 +33,8 @@ func plantModule(t *testing.T) {
 			"\t\tt.Error(\"the first time\")\n\t}\n}\n",
 		"kills/x_test.go": head + "func TestKillTwice(t *testing.T) {\n\tif err := os.Mkdir(\"seen\", 0o755); err == nil {\n" +
 			"\t\tt.Error(\"the first time\")\n\t}\n}\n",
+		"ends/x_test.go": head + "func TestWrong(t *testing.T) { t.Error(\"the first time\") }\n\n" +
+			"func TestEnds(t *testing.T) { os.Exit(3) }\n",
 		"offline/x_test.go": offlineTest,
 	} {
 		file := filepath.Join(dir, name)
@@ -74,7 +76,7 @@ func TestOffline(t *testing.T) {
 func TestFailuresAreNamed(t *testing.T) {
 	plantModule(t)
 	packages, err := listPackages(t.Context())
-	if err != nil || len(packages) != 8 {
+	if err != nil || len(packages) != 9 {
 		t.Fatalf("%d packages, %v", len(packages), err)
 	}
 	printed, err := os.Create(filepath.Join(t.TempDir(), "printed"))
@@ -99,6 +101,8 @@ func TestFailuresAreNamed(t *testing.T) {
 	slices.Sort(failed)
 	want := []string{
 		"broken|broken/x_test.go:10|go test -count=1 ./broken",
+		"ends TestEnds||go test -count=1 ./ends",
+		"ends TestWrong|ends/x_test.go:10|go test -count=1 ./ends -run '^TestWrong$'",
 		"exits||go test -count=1 ./exits",
 		"kills TestKillTwice|kills/x_test.go:12|go test -count=1 ./kills -run '^TestKillTwice$'",
 		"panics TestPanics|panics/x_test.go:10|go test -count=1 ./panics -run '^TestPanics$'",
@@ -108,7 +112,7 @@ func TestFailuresAreNamed(t *testing.T) {
 	if !slices.Equal(failed, want) {
 		t.Errorf("failed:\n%s\nwant:\n%s", strings.Join(failed, "\n"), strings.Join(want, "\n"))
 	}
-	if len(got.flaky) != 1 || got.flaky[0].what != "flaky TestFlaky" || got.tests != len(packages)-5 {
+	if len(got.flaky) != 1 || got.flaky[0].what != "flaky TestFlaky" || got.tests != len(packages)-6 {
 		t.Errorf("%d passed, flaky: %+v", got.tests, got.flaky)
 	}
 	r.results = append(r.results, got)

@@ -52,7 +52,8 @@ func (c *Client) sendOnce(
 		if r.stop != "" && !r.over {
 			ex.Ending()
 		}
-		return !r.over
+		// A client waits for the empty line behind the last event, so a copied reply is read to its end.
+		return !r.over || sent.forwarded != nil
 	})
 	if ended := ex.Stop(); !ended || r.stop == "" {
 		// Before the end, the count of the output is only the initial one.

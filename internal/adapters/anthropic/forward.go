@@ -11,8 +11,8 @@ import (
 	"company/internal/adapters/exchange"
 )
 
-// Wire returns the wire of this package.
-func (c *Client) Wire() adapters.Wire { return adapters.WireMessages }
+// Wires returns the wire of this package.
+func (c *Client) Wires() []adapters.Wire { return []adapters.Wire{adapters.WireMessages} }
 
 // Forward implements adapters.Forwarder. What this client has learnt of its server applies to the request as well, and
 // it learns nothing of it.

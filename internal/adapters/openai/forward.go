@@ -10,8 +10,10 @@ import (
 	"company/internal/adapters/exchange"
 )
 
-// Wire returns the wire of this package.
-func (c *Client) Wire() adapters.Wire { return adapters.WireChat }
+// Wires returns the wires of this package.
+func (c *Client) Wires() []adapters.Wire {
+	return []adapters.Wire{adapters.WireChat, adapters.WireResponses}
+}
 
 // Forward implements adapters.Forwarder. What this client has learnt of its server applies to the request as well. What
 // the request teaches is kept in f.Learnt.
@@ -20,13 +22,17 @@ func (c *Client) Forward(
 ) (adapters.Response, error) {
 	return exchange.Send(ctx, c.http, c.cfg.Model, func() request { return c.toForwarded(req, f) },
 		func(sent request) (adapters.Response, error) {
+			if f.Wire == adapters.WireResponses {
+				return c.sendResponses(ctx, req, sent)
+			}
 			return c.sendOnce(ctx, req, sent, func(adapters.Event) {})
 		}, c.adaptTo, c.listModels)
 }
 
 // needed are the members without which a request would be another one, so they are not left out if a server refuses
 // them.
-var needed = map[string]bool{"model": true, "messages": true, "tools": true, "stream": true}
+var needed = map[string]bool{"model": true, "messages": true, "tools": true, "stream": true, "input": true,
+	"instructions": true, "store": true, "max_output_tokens": true}
 
 // toForwarded returns another client's request as it is sent.
 func (c *Client) toForwarded(req adapters.Request, f adapters.Forwarded) request {
@@ -34,9 +40,9 @@ func (c *Client) toForwarded(req adapters.Request, f adapters.Forwarded) request
 	if learnt, ok := f.Learnt.Load().(quirks); ok {
 		out.learnt = learnt
 	}
-	delete(out.body, "max_tokens")
-	delete(out.body, "max_completion_tokens")
-	delete(out.body, "stream_options")
+	for _, name := range []string{"max_tokens", "max_completion_tokens", "stream_options"} {
+		delete(out.body, name)
+	}
 	for name := range out.body {
 		switch {
 		case needed[name]:
@@ -48,6 +54,10 @@ func (c *Client) toForwarded(req adapters.Request, f adapters.Forwarded) request
 	}
 	c.limitReply(&out, req.Limit(c.Info()))
 	out.body["model"] = quoteJSON(c.cfg.Model)
+	if f.Wire == adapters.WireResponses {
+		out.body["max_output_tokens"] = json.RawMessage(fmt.Sprint(max(out.MaxTokens, out.MaxCompletionTokens)))
+		return out
+	}
 	limit, name := max(out.MaxTokens, out.MaxCompletionTokens), "max_tokens"
 	if out.MaxCompletionTokens > 0 {
 		name = "max_completion_tokens"

@@ -72,9 +72,17 @@ type anthropicRequest struct {
 		Description string          `json:"description"`
 		InputSchema json.RawMessage `json:"input_schema"`
 		Cache       json.RawMessage `json:"cache_control"`
+		Streaming   json.RawMessage `json:"eager_input_streaming"`
 	} `json:"tools"`
 	Temperature *float64 `json:"temperature"`
 	Stream      bool     `json:"stream"`
+
+	// These change nothing here.
+	ToolChoice json.RawMessage `json:"tool_choice"`
+	Thinking   json.RawMessage `json:"thinking"`
+	Output     json.RawMessage `json:"output_config"`
+	Context    json.RawMessage `json:"context_management"`
+	Metadata   json.RawMessage `json:"metadata"`
 }
 
 // readAnthropic parses a request, and refuses requests that the API refuses.
@@ -140,6 +148,9 @@ func readBlocks(role string, blocks []anthropicBlock, open []adapters.ToolCall) 
 	for i, block := range blocks {
 		switch {
 		case block.Type == "text" && strings.TrimSpace(block.Text) != "":
+			if said.Content != "" {
+				said.Content += "\n"
+			}
 			said.Content += block.Text
 		case block.Type == "image" && role == adapters.User && block.Source != nil && block.Source.Type == "base64" &&
 			len(block.Source.Data) > 0:
@@ -151,7 +162,7 @@ func readBlocks(role string, blocks []anthropicBlock, open []adapters.ToolCall) 
 			said.ToolCalls = append(said.ToolCalls,
 				adapters.ToolCall{ID: block.ID, Name: block.Name, Arguments: string(block.Input)})
 		case block.Type == "tool_result" && role == adapters.User && i < len(open) && open[i].ID == block.ToolUseID:
-			var parts []anthropicBlock
+			var parts anthropicBlocks
 			if err := json.Unmarshal(block.Content, &parts); err != nil || len(parts) != 1 || parts[0].Text == "" {
 				return nil, fmt.Errorf("content.%d: a result without text", i)
 			}

@@ -1,5 +1,5 @@
 // Package scriptedtest adds to the server of a scripted model what tests need of it: the protocols of Ollama and
-// Anthropic, and a model without tools.
+// Anthropic, OpenAI's responses, and a model without tools.
 package scriptedtest
 
 import (
@@ -8,10 +8,11 @@ import (
 	"company/internal/adapters/scripted"
 )
 
-// OtherWires lets a server speak the protocols of Ollama and Anthropic, too.
+// OtherWires lets a server speak the protocols of Ollama and Anthropic, and OpenAI's responses, too.
 func OtherWires() scripted.Option {
 	return func(s *scripted.Server) {
 		s.Speak("POST /v1/messages", anthropic)
+		s.Speak("POST /v1/responses", responses)
 		s.Speak("POST /api/chat", ollama)
 		s.Handle("POST /api/show", showModel("completion", "tools", "vision"))
 		s.Handle("GET /api/tags", func(w http.ResponseWriter, _ *http.Request) {

@@ -36,19 +36,23 @@ type Driver struct {
 // Limits are the times after which a running program is ended. A zero value means the default.
 type Limits struct {
 	Silence time.Duration // without output and without a request
+	Begin   time.Duration // without output, and before the first request of a program that needs its model
 	Prompt  time.Duration // after a line that asks a person
 	Final   time.Duration // after its result, or after its last request was refused
 	Hold    time.Duration // that one of its requests waits silently
+	Save    time.Duration // from one save of its work to the next
 }
 
 func (l Limits) withDefaults() Limits {
-	return Limits{Silence: cmp.Or(l.Silence, 20*time.Minute), Prompt: cmp.Or(l.Prompt, time.Second),
-		Final: cmp.Or(l.Final, 5*time.Second), Hold: cmp.Or(l.Hold, 50*time.Second)}
+	return Limits{Silence: cmp.Or(l.Silence, 20*time.Minute), Begin: cmp.Or(l.Begin, time.Minute),
+		Prompt: cmp.Or(l.Prompt, time.Second), Final: cmp.Or(l.Final, 5*time.Second),
+		Hold: cmp.Or(l.Hold, 50*time.Second), Save: cmp.Or(l.Save, 10*time.Second)}
 }
 
 var _ agent.Driver = Driver{}
 
-// Drive runs the program to its end. A run that an earlier process began starts again, on the work that was saved.
+// Drive runs the program to its end. In a run that an earlier process began it continues its conversation, or starts
+// again, on the work that was saved.
 func (d Driver) Drive(ctx context.Context, job agent.Job) (agent.Outcome, error) {
 	if job.Program == nil {
 		return agent.Outcome{}, company.E(company.EConfig, "only a worker can be another program").
@@ -60,7 +64,8 @@ func (d Driver) Drive(ctx context.Context, job agent.Job) (agent.Outcome, error)
 	if err != nil {
 		return agent.Outcome{}, err
 	}
-	said, exit, err := d.runWithModel(ctx, job, log)
+	saver := &saver{d: d, job: job, log: log, kept: log.Saved}
+	said, exit, err := d.runWithModel(ctx, job, log, saver)
 	out := log.Outcome()
 	if err == nil {
 		out, err = d.judgeExit(exit, said, out)
@@ -68,26 +73,28 @@ func (d Driver) Drive(ctx context.Context, job agent.Job) (agent.Outcome, error)
 	switch {
 	case errors.Is(err, relay.ErrTurns):
 		out.End, err = agent.EndTurns, nil
-		saveWork(ctx, job, out.Turns)
+		saver.saveLast(ctx)
 	case err == nil:
 		err = d.commitWork(ctx, job, said.reader.readVerdict().words, out.End)
 	}
 	if err != nil {
 		out.End, out.Final = "", nil
-		saveWork(ctx, job, out.Turns)
+		saver.saveLast(ctx)
 	}
 	return out, err
 }
 
-// runWithModel runs the program, with the relay to its model, and again after waits that are longer than a program sits
-// out. It returns the last output and exit.
+// runWithModel runs the program, with the relay to its model, and again as long as its conversation goes on. It returns
+// the last output and exit.
 func (d Driver) runWithModel(
-	ctx context.Context, job agent.Job, log *agent.ProgramLog,
+	ctx context.Context, job agent.Job, log *agent.ProgramLog, saver *saver,
 ) (said *output, exit toolproto.ProgramExit, err error) {
-	set := setup{prompt: strings.TrimSpace(log.First + "\n\n" + log.System), ticket: job.Program.Ticket, run: job.Run}
+	set := setup{ticket: job.Program.Ticket, run: job.Run}
 	var model *relay.Relay
 	if d.Models != nil {
-		if model, err = relay.New(ctx, d.configureRelay(job, log)); err != nil {
+		config := d.configureRelay(job, log)
+		config.OnPause = func() { saver.saveSometimes(ctx) }
+		if model, err = relay.New(ctx, config); err != nil {
 			return nil, exit, err
 		}
 		defer model.Close()
@@ -95,30 +102,30 @@ func (d Driver) runWithModel(
 		defer end()
 		set.base, set.model = base, model.Info()
 	}
-	request, err := d.newRequest(set)
-	if err != nil {
-		return nil, exit, err
-	}
-	for {
-		w := &watch{limits: d.Limits, halt: orNothing(job.Halt), model: model}
-		said = &output{log: log, reader: d.Program.newReader(), flushed: time.Now()}
+	talk := beginConversation(d, log, strings.TrimSpace(log.First+"\n\n"+log.System))
+	for again := true; again; {
+		set.session, set.prompt = talk.session, talk.prompt
+		request, err := d.newRequest(set)
+		if err != nil {
+			return nil, exit, err
+		}
+		request.Home = talk.home
+		w := &watch{limits: d.Limits, halt: orNothing(job.Halt), model: model, asksModel: d.Program.asksModel}
+		said = &output{log: log, reader: d.Program.newReader(), flushed: time.Now(), session: talk.session}
+		saver.followProgram(said)
 		exit, err = d.runOnce(ctx, job, request, said, w)
 		if ended := said.flushLines(context.WithoutCancel(ctx)); err == nil {
 			err = ended
 		}
-		var waits *relay.Waits
+		said.begun = w.hasBegun(said.printed)
 		if err == nil && said.reader.readVerdict().kind != saidDone { // a program that is done needs its model no more
 			err = w.modelEnd()
 		}
-		if ctx.Err() != nil || !errors.As(err, &waits) {
+		if again, err = talk.continueAfter(ctx, said, model, err); err != nil {
 			return said, exit, err
 		}
-		log.Emit(agent.Event{Kind: agent.Waiting, Text: safetext.EscapeLine(waits.Error(), 200)})
-		if err := model.Await(ctx); err != nil {
-			return said, exit, err
-		}
-		log.Emit(agent.Event{Kind: agent.Noted, Text: d.programName() + " is started again on what it had changed"})
 	}
+	return said, exit, nil
 }
 
 // configureRelay returns the config of the relay to the program's model.
@@ -163,6 +170,8 @@ func (d Driver) runOnce(
 	switch {
 	case errors.Is(cause, errFinal):
 		return exit, nil
+	case errors.Is(cause, errNoRequest):
+		return exit, d.notBegun("it made no request to its model for "+d.Limits.Begin.String(), said.readLastWords())
 	case errors.Is(cause, errSilent):
 		return exit, company.E(company.ETimeout, d.programName()+" fell silent").
 			Because("it printed nothing and asked no model for " + d.Limits.Silence.String())
@@ -176,19 +185,6 @@ func (d Driver) runOnce(
 		return exit, d.notBegun(refusal.Message, "")
 	}
 	return exit, err
-}
-
-// saveFor limits the time to save the work of a run that failed or was ended.
-const saveFor = time.Minute
-
-// saveWork saves what the program changed, so that the next holder or run continues from that. The container may be
-// gone.
-func saveWork(ctx context.Context, job agent.Job, turn int) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveFor)
-	defer cancel()
-	if _, err := job.Workspace.Save(ctx, max(turn, 1)); err != nil && job.Logger != nil {
-		job.Logger.InfoContext(ctx, "work of a program not saved", "run_id", job.Run, "err", err)
-	}
 }
 
 // notBegun returns the error of a program that did not begin.
@@ -222,7 +218,9 @@ func (d Driver) judgeExit(exit toolproto.ProgramExit, said *output, out agent.Ou
 	case len(said.escalates) > 0:
 		reason := strings.TrimSpace(strings.Join(said.escalates, "\n"))
 		return endWith(out, agent.EndEscalated, agent.Escalation{Reason: reason})
-	case !said.printed && len(out.ByModel) == 0:
+	case !said.begun && d.Program.asksModel:
+		return out, d.notBegun(ended+" before it asked its model", said.lastWords)
+	case !said.begun:
 		return out, d.notBegun(ended+" before it printed a line", said.lastWords)
 	case v.kind == saidUnreadable:
 		return failed("AGENT_RESULT_PARSE_ERROR: " + v.words + " (" + ended + ")")

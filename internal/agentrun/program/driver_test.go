@@ -13,6 +13,7 @@ import (
 	"company/internal/adapters"
 	"company/internal/adapters/openai"
 	"company/internal/adapters/scripted"
+	"company/internal/adapters/scriptedtest"
 	"company/internal/agent"
 	"company/internal/agent/agenttest"
 	"company/internal/agent/budget"
@@ -38,6 +39,7 @@ type sandbox struct {
 	message string
 	joined  bool // all its commits became one
 	saved   int
+	noHome  error
 }
 
 func (s *sandbox) RunProgram(
@@ -74,6 +76,12 @@ func (s *sandbox) ServeModel(handler http.Handler) (string, func()) {
 }
 
 func (s *sandbox) ReportRefusal(string) {}
+
+func (s *sandbox) TakeRecorded(context.Context, string, company.OID) error { return nil }
+
+func (s *sandbox) ReadHome(_ context.Context, folders []string) ([]byte, error) {
+	return []byte(strings.Join(folders, " ")), s.noHome
+}
 
 func (s *sandbox) Save(context.Context, int) (*agent.Saved, error) { s.saved++; return nil, nil }
 func (s *sandbox) Recall(context.Context, map[string]string) error { return nil }
@@ -308,7 +316,7 @@ func (s *sandbox) driveWithModel(
 	t *testing.T, brain scripted.BrainFunc, change func(*agent.Job, *Driver),
 ) (agent.Outcome, error) {
 	t.Helper()
-	server, err := scripted.NewServer(brain)
+	server, err := scripted.NewServer(brain, scriptedtest.OtherWires())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,7 +3,6 @@ package program
 import (
 	"cmp"
 	"encoding/json"
-	"strings"
 	"time"
 
 	"company/internal/agent"
@@ -20,6 +19,8 @@ var opencode = Profile{
 		Integrity: "sha512-1KQGBiiDDeL/VHHbHkOvvFo8Jr97WT5+C1tear+p7IcDTnXgVHXqIjU4O4jM4mHQzykTP2i884FCnW5LDa+zCA==",
 		Files:     map[string]string{"bin/opencode": "opencode"}},
 	Hold:      230 * time.Second, // it waited for 240 s
+	asksModel: true,
+	state:     []string{".local/share/opencode"},
 	launch:    launchOpencode,
 	newReader: func() reader { return &opencodeReader{} },
 }
@@ -46,6 +47,9 @@ func launchOpencode(s setup) (launch, error) {
 		"OPENCODE_DISABLE_DEFAULT_PLUGINS": "1"}}
 	// As an argument the prompt would be put into quotes, and could not be longer than 128 KiB.
 	out.args = []string{"run", "--format", "json", "--auto", "--pure", "-m", "relay/m"}
+	if s.session != "" {
+		out.args = append(out.args, "--session", s.session)
+	}
 	out.stdin = []byte(s.prompt)
 	return out, err
 }
@@ -55,6 +59,8 @@ type opencodeReader struct {
 	reason string // of the last finished step
 	said   string // the last text
 	failed string
+
+	session string
 }
 
 // opencodeLine is one line.
@@ -88,6 +94,7 @@ func (r *opencodeReader) readLine(text []byte) (steps []agent.ProgramStep, isKno
 		return nil, false
 	}
 	part := line.Part
+	r.session = line.SessionID
 	switch line.Type {
 	case "step_start":
 		r.reason = ""
@@ -107,21 +114,15 @@ func (r *opencodeReader) readLine(text []byte) (steps []agent.ProgramStep, isKno
 	return steps, true
 }
 
+func (r *opencodeReader) readSession() string { return r.session }
+
 // isFinal reports whether the last step asked for no tool.
 func (r *opencodeReader) isFinal() bool { return r.reason != "" && r.reason != "tool-calls" }
 
 func (r *opencodeReader) readVerdict() verdict {
-	words := strings.TrimSpace(r.said)
-	_, help, asksForHelp := strings.Cut("\n"+words, "\n"+escalate)
-	switch {
-	case asksForHelp:
-		return verdict{saidBlocked, strings.TrimSpace(help)}
-	case r.failed != "":
-		return verdict{saidFailed, r.failed}
-	case r.reason == "stop":
-		return verdict{saidDone, words}
-	case r.isFinal():
-		return verdict{saidFailed, "its last reply ended with " + safetext.EscapeLine(r.reason, 50)}
+	failed := r.failed
+	if failed == "" && r.isFinal() && r.reason != "stop" {
+		failed = "its last reply ended with " + safetext.EscapeLine(r.reason, 50)
 	}
-	return verdict{saidNothing, words}
+	return judgeWords(r.said, failed, r.reason == "stop")
 }

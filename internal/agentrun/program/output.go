@@ -3,6 +3,7 @@ package program
 import (
 	"bytes"
 	"context"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -15,14 +16,16 @@ import (
 
 // output collects what a program prints.
 type output struct {
-	log    *agent.ProgramLog
-	reader reader
+	log     *agent.ProgramLog
+	reader  reader
+	session string // that the program was told to continue
 
 	mu        sync.Mutex // held while output comes; the rest is read after the program has ended
 	newest    time.Time  // when something came
 	asks      string     // the last line if it asks a person
 	final     time.Time  // when it said how it ended, zero if it has not, or went on
 	printed   bool       // something on stdout
+	begun     bool       // it did begin; known after it has ended
 	pending   []byte     // whole lines that are not journaled
 	flushed   time.Time  // when lines were last journaled
 	rest      [2][]byte
@@ -39,6 +42,8 @@ type reader interface {
 	// isFinal reports whether the program has said how it ended, and nothing since.
 	isFinal() bool
 	readVerdict() verdict
+	// readSession returns the id with which the program continues its conversation, or "".
+	readSession() string
 }
 
 // verdict is how a program says that it ended.
@@ -56,6 +61,22 @@ const (
 	saidBlocked    verdictKind = "blocked"    // it asks for help: words are why
 	saidUnreadable verdictKind = "unreadable" // words are what is wrong with what it said
 )
+
+// judgeWords returns the verdict of a program that ends with words, and asks for help with a line in them. failed says
+// why it could not do its work.
+func judgeWords(said, failed string, isDone bool) verdict {
+	words := strings.TrimSpace(said)
+	_, help, asksForHelp := strings.Cut("\n"+words, "\n"+escalate)
+	switch {
+	case asksForHelp:
+		return verdict{saidBlocked, strings.TrimSpace(help)}
+	case failed != "":
+		return verdict{saidFailed, failed}
+	case isDone:
+		return verdict{saidDone, words}
+	}
+	return verdict{saidNothing, words}
+}
 
 const (
 	maxLine    = 16 << 10            // bytes of a line that is kept for people
@@ -161,6 +182,33 @@ func (o *output) readProgress() progress {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return progress{o.newest, o.asks != "", o.final}
+}
+
+// sessionID matches the ids of conversations. A program's other words are no argument of its next start.
+var sessionID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$`)
+
+// readSession returns the id of the program's conversation, or "".
+func (o *output) readSession() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if id := o.reader.readSession(); sessionID.MatchString(id) {
+		return id
+	}
+	return o.session
+}
+
+// hasPrinted reports whether the program has printed something.
+func (o *output) hasPrinted() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.printed
+}
+
+// readLastWords returns the last line that may say what is wrong.
+func (o *output) readLastWords() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.lastWords
 }
 
 // lastQuestion returns the last line if it asks a person.

@@ -17,17 +17,23 @@ type Profile struct {
 	Install image.Program // zero if it cannot be installed, so that the config names it
 	Hold    time.Duration // that a request waits silently; 0 means the default
 
+	asksModel bool // it does nothing without a request
+	// state lists the folders of the home folder that hold its conversations. A copy of them continues elsewhere, also
+	// of a program that was killed. Empty means that it is started again from its brief.
+	state []string
+
 	launch    func(setup) (launch, error)
 	newReader func() reader
 }
 
 // setup is what a program is started for.
 type setup struct {
-	base   string        // URL of its model; empty without one
-	model  adapters.Info // that answers there
-	prompt string        // the ticket, and the rules of a worker
-	ticket agent.ProgramTicket
-	run    company.RunID
+	base    string        // URL of its model; empty without one
+	model   adapters.Info // that answers there
+	prompt  string        // the ticket, and the rules of a worker; words that go on with session
+	session string        // its own conversation to continue; empty for a new one
+	ticket  agent.ProgramTicket
+	run     company.RunID
 }
 
 // launch is how a program is started.
@@ -38,7 +44,8 @@ type launch struct {
 }
 
 // profiles holds the known programs by name.
-var profiles = map[string]Profile{stdioJSON.Name: stdioJSON, opencode.Name: opencode}
+var profiles = map[string]Profile{claude.Name: claude, codex.Name: codex, opencode.Name: opencode,
+	stdioJSON.Name: stdioJSON}
 
 // Find returns the profile of a program. ok is false for an unknown name.
 func Find(name string) (p Profile, ok bool) {

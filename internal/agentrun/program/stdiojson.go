@@ -112,6 +112,8 @@ func (r *blockReader) readLine(line []byte) (steps []agent.ProgramStep, isKnown 
 	return nil, false
 }
 
+func (r *blockReader) readSession() string { return "" }
+
 func (r *blockReader) isFinal() bool { return r.hasBlock && !r.inResult }
 
 func (r *blockReader) readVerdict() verdict {

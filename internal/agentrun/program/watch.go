@@ -14,13 +14,17 @@ type watch struct {
 	limits Limits
 	halt   func() error
 	model  *relay.Relay // nil without a model
+
+	asksModel bool // the program does nothing without a request
+	before    int  // requests to the model before the program started
 }
 
 // The causes with which a program is ended.
 var (
-	errSilent = errors.New("program: it fell silent")
-	errPrompt = errors.New("program: it asks a person")
-	errFinal  = errors.New("program: it printed its result and did not end")
+	errSilent    = errors.New("program: it fell silent")
+	errNoRequest = errors.New("program: it made no request")
+	errPrompt    = errors.New("program: it asks a person")
+	errFinal     = errors.New("program: it printed its result and did not end")
 )
 
 const (
@@ -31,6 +35,9 @@ const (
 // startWatching watches a program in the background. end stops that and waits for it.
 func (w *watch) startWatching(ctx context.Context, said *output, stop context.CancelCauseFunc) (end func()) {
 	ctx, cancel := context.WithCancel(ctx)
+	if w.model != nil {
+		w.before = w.model.State().Asked
+	}
 	var watching sync.WaitGroup
 	watching.Go(func() {
 		began := time.Now()
@@ -76,6 +83,8 @@ func (w *watch) findEnd(now, began time.Time, p progress) error {
 	}
 	quiet := now.Sub(newest)
 	switch {
+	case quiet > w.limits.Begin && !w.hasBegun(true):
+		return errNoRequest
 	case !p.final.IsZero() && now.Sub(p.final) > w.limits.Final:
 		return errFinal
 	case p.asks && quiet > w.limits.Prompt:
@@ -84,6 +93,12 @@ func (w *watch) findEnd(now, began time.Time, p progress) error {
 		return errSilent
 	}
 	return nil
+}
+
+// hasBegun reports whether the program has begun to work.
+func (w *watch) hasBegun(printed bool) bool {
+	hasAsked := w.model != nil && w.model.State().Asked > w.before
+	return hasAsked || printed && (w.model == nil || !w.asksModel)
 }
 
 // modelEnd returns why the model is not asked any more, nil if it may be.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -135,13 +136,13 @@ func (m forwarding) Chat(
 ) (adapters.Response, error) {
 	c := m.c
 	forwarder := adapters.FindForwarder(m.Model)
-	if forwarder == nil || forwarder.Wire() != c.document.wire {
+	if forwarder == nil || !slices.Contains(forwarder.Wires(), c.document.wire) {
 		c.reply, c.err = adapters.Response{}, &adapters.Error{Kind: adapters.BadRequest, Status: http.StatusNotFound,
 			Message: m.Info().Model + " does not speak the program's wire"}
 		return c.reply, c.err
 	}
-	forwarded := adapters.Forwarded{Body: c.document.body, Header: c.document.header, Begin: c.beginReply,
-		Learnt: &c.relay.learnt}
+	forwarded := adapters.Forwarded{Wire: c.document.wire, Body: c.document.body, Header: c.document.header,
+		Begin: c.beginReply, Learnt: &c.relay.learnt}
 	c.reply, c.err = forwarder.Forward(ctx, req, forwarded)
 	var fault *adapters.Error
 	var cut *adapters.Unfinished
@@ -150,11 +151,17 @@ func (m forwarding) Chat(
 		final := *fault
 		final.Kind = adapters.BadRequest // the program has a part of the reply: nothing is tried again
 		return c.reply, &final
-	case isCut && !cut.Unsent && ctx.Err() != nil && !forwarded.WantsStream():
+	case isCut && !cut.Unsent && ctx.Err() != nil && (!forwarded.WantsStream() || c.isHidden(cut)):
 		return c.reply, errCutWhole
 	}
 	c.reply.Finish = adapters.FinishStop // the program has the reply, so a fallback is of no use
 	return c.reply, c.err
+}
+
+// isHidden reports whether a stream was cut before a part of its reply came. On the responses wire it begins before the
+// model has thought, and thoughts are billed.
+func (c *call) isHidden(cut *adapters.Unfinished) bool {
+	return c.document.wire == adapters.WireResponses && c.began.Load() && cut.Received == 0
 }
 
 // errCutWhole ends a request for a whole reply that was cut. Its server may have written all of it, so it costs the

@@ -44,15 +44,23 @@ func (c *checker) checkChat(body map[string]json.RawMessage) error {
 				address = exchange.Members{"url": part["image_url"]}
 			}
 			c.keepListed(address, listNames("url detail"), "an image")
-			data, isInline := strings.CutPrefix(address.Word("url"), "data:image/")
-			_, encoded, isBase64 := strings.Cut(data, ";base64,")
-			if !isInline || !isBase64 {
-				return newRefusal("an image must be in the request itself, as data:image/…;base64,…")
+			if err := c.addInlineImage(address.Word("url")); err != nil {
+				return err
 			}
-			c.addImage(encoded)
 			return setMember(part, "image_url", address)
 		})
 	})
+}
+
+// addInlineImage counts an image whose address holds all of it. Others are refused.
+func (c *checker) addInlineImage(address string) error {
+	data, isInline := strings.CutPrefix(address, "data:image/")
+	_, encoded, isBase64 := strings.Cut(data, ";base64,")
+	if !isInline || !isBase64 {
+		return newRefusal("an image must be in the request itself, as data:image/…;base64,…")
+	}
+	c.addImage(encoded)
+	return nil
 }
 
 // addImage counts an image of the request by its size, if that can be read.
@@ -138,7 +146,12 @@ func (c *checker) checkBlock(block exchange.Members) error {
 	c.keepListed(source, listNames("type media_type data"), "a source")
 	switch from := source.Word("type"); {
 	case kind == "tool_result":
-		return c.checkParts(block, "content", c.checkBlock)
+		return c.checkParts(block, "content", func(part exchange.Members) error {
+			if part.Word("type") == "tool_result" { // each level copies all below it
+				return newRefusal("a result cannot hold another one")
+			}
+			return c.checkBlock(part)
+		})
 	case kind == "image" && from != "base64":
 		return newRefusal("an image must be in the request itself, as base64")
 	case kind == "document" && from != "text":

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -31,10 +32,11 @@ const (
 
 // wirePaths holds the path at which requests of a wire are answered.
 var wirePaths = map[adapters.Wire]string{
-	adapters.WireChat: "/v1/chat/completions", adapters.WireMessages: "/v1/messages",
+	adapters.WireChat: "/v1/chat/completions", adapters.WireResponses: "/v1/responses",
+	adapters.WireMessages: "/v1/messages",
 }
 
-// Config configures the relay of one run. All parts but OnRefused are required.
+// Config configures the relay of one run. All parts but OnPause and OnRefused are required.
 type Config struct {
 	Models    agent.ModelOpener // opens the model that is asked
 	Allowance *budget.Allowance // pays for the requests
@@ -42,6 +44,8 @@ type Config struct {
 	MaxTurns  int           // replies to requests with tools
 	Hold      time.Duration // the longest time that a request waits silently for money or for the model's server
 	Halt      func() error  // as in agent.Job
+	// OnPause is called before a request with tools is sent while no other one waits. The program waits, too.
+	OnPause   func()
 	OnRefused func(detail string)
 }
 
@@ -49,7 +53,7 @@ type Config struct {
 type Relay struct {
 	cfg    Config
 	info   adapters.Info
-	wire   adapters.Wire
+	wires  []adapters.Wire // in which the model can be asked
 	ctx    context.Context // ends all requests
 	cancel context.CancelCauseFunc
 	slots  chan struct{}
@@ -65,6 +69,7 @@ type Relay struct {
 	open    int       // requests that wait for the model
 	tooled  int       // of them, those with tools
 	newest  time.Time // when a request last began or ended
+	asked   int       // requests so far that asked the model
 	told    map[string]bool
 	since   time.Time // of the first wait for the server without a reply since, zero without one
 }
@@ -90,7 +95,7 @@ func New(ctx context.Context, cfg Config) (*Relay, error) {
 				"http://127.0.0.1:11434/v1").NeedsPerson()
 	}
 	adapters.Prepare(ctx, model)
-	r := &Relay{cfg: cfg, info: model.Info(), wire: forwarder.Wire(), slots: make(chan struct{}, maxRequests),
+	r := &Relay{cfg: cfg, info: model.Info(), wires: forwarder.Wires(), slots: make(chan struct{}, maxRequests),
 		told: map[string]bool{}}
 	r.ctx, r.cancel = context.WithCancelCause(context.Background())
 	return r, nil
@@ -112,6 +117,7 @@ func (r *Relay) Close() {
 type State struct {
 	Open    int       // requests that wait for the model
 	Newest  time.Time // when a request began or ended, zero without any
+	Asked   int       // requests so far that asked the model
 	Ended   error     // why it serves no more, nil while it does
 	EndedAt time.Time
 }
@@ -120,7 +126,7 @@ type State struct {
 func (r *Relay) State() State {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return State{Open: r.open, Newest: r.newest, Ended: r.ended, EndedAt: r.endedAt}
+	return State{Open: r.open, Newest: r.newest, Asked: r.asked, Ended: r.ended, EndedAt: r.endedAt}
 }
 
 // endServing records why no more requests are served. The first reason counts.
@@ -135,7 +141,7 @@ func (r *Relay) endServing(err error) {
 // ServeHTTP answers one request. Its path is the one behind the base URL.
 func (r *Relay) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	if err := r.countRequest(); err != nil {
-		writeError(w, r.wire, http.StatusBadRequest, err.Error())
+		writeError(w, r.wires[0], http.StatusBadRequest, err.Error())
 		return
 	}
 	defer r.active.Done()
@@ -143,7 +149,7 @@ func (r *Relay) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	case r.slots <- struct{}{}:
 		defer func() { <-r.slots }()
 	case <-r.ctx.Done():
-		writeError(w, r.wire, http.StatusBadRequest, errClosed.Error())
+		writeError(w, r.wires[0], http.StatusBadRequest, errClosed.Error())
 		return
 	case <-request.Context().Done():
 		return
@@ -155,6 +161,8 @@ func (r *Relay) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 		r.countTokens(w, request)
 	case "POST " + wirePaths[adapters.WireChat]:
 		r.answerRequest(w, request, adapters.WireChat)
+	case "POST " + wirePaths[adapters.WireResponses]:
+		r.answerRequest(w, request, adapters.WireResponses)
 	case "POST " + wirePaths[adapters.WireMessages]:
 		r.answerRequest(w, request, adapters.WireMessages)
 	default:
@@ -162,7 +170,7 @@ func (r *Relay) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 		if r.cfg.OnRefused != nil {
 			r.cfg.OnRefused(what)
 		}
-		writeError(w, r.wire, http.StatusNotFound, what)
+		writeError(w, r.wires[0], http.StatusNotFound, what)
 	}
 }
 
@@ -183,11 +191,11 @@ func (r *Relay) countRequest() error {
 
 // answerRequest passes one request on.
 func (r *Relay) answerRequest(w http.ResponseWriter, request *http.Request, wire adapters.Wire) {
-	if wire != r.wire {
-		writeError(w, wire, http.StatusNotFound, r.info.Model+" is asked at "+wirePaths[r.wire])
+	if !slices.Contains(r.wires, wire) {
+		writeError(w, wire, http.StatusNotFound, r.info.Model+" is asked at "+wirePaths[r.wires[0]])
 		return
 	}
-	document, err := r.readRequest(w, request)
+	document, err := r.readRequest(w, request, wire)
 	if err == nil {
 		r.tellLeft(document.left)
 		err = r.beginAsking(document.tools)
@@ -197,19 +205,22 @@ func (r *Relay) answerRequest(w http.ResponseWriter, request *http.Request, wire
 		return
 	}
 	defer r.endAsking(document.tools)
+	if r.cfg.OnPause != nil && document.tools && r.State().Open == 1 {
+		r.cfg.OnPause()
+	}
 	c := &call{relay: r, document: document, w: w}
 	c.finishCall(request.Context(), c.askModel(request.Context()))
 }
 
-// readRequest reads and checks a request of the model's wire.
-func (r *Relay) readRequest(w http.ResponseWriter, request *http.Request) (rewritten, error) {
+// readRequest reads and checks a request.
+func (r *Relay) readRequest(w http.ResponseWriter, request *http.Request, wire adapters.Wire) (rewritten, error) {
 	data, err := r.readBody(w, request)
 	if err != nil {
 		return rewritten{}, err
 	}
 	r.reading.Lock()
 	defer r.reading.Unlock()
-	return rewriteRequest(r.wire, data, request.Header)
+	return rewriteRequest(wire, data, request.Header)
 }
 
 // beginAsking lets a request ask the model. It returns why it may not.
@@ -233,6 +244,7 @@ func (r *Relay) takeTurn(tools bool) bool {
 		return false
 	}
 	r.open++
+	r.asked++
 	if tools {
 		r.tooled++
 	}

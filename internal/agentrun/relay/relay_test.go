@@ -139,11 +139,12 @@ func (b *bench) tryPost(ctx context.Context, path, body string, header ...string
 }
 
 const (
-	chatURL     = "/v1/chat/completions"
-	messagesURL = "/v1/messages"
-	hello       = `{"model":"x","messages":[{"role":"user","content":"hello"}],"stream":true}`
-	withTool    = `{"model":"x","messages":[{"role":"user","content":"hello"}],"tools":[{"type":"function","function":` +
-		`{"name":"f","parameters":{}}}]}`
+	chatURL      = "/v1/chat/completions"
+	responsesURL = "/v1/responses"
+	messagesURL  = "/v1/messages"
+	hello        = `{"model":"x","messages":[{"role":"user","content":"hello"}],"stream":true}`
+	withTool     = `{"model":"x","messages":[{"role":"user","content":"hello"}],` +
+		`"tools":[{"type":"function","function":{"name":"f","parameters":{}}}]}`
 )
 
 func says(text string) scripted.BrainFunc {
@@ -153,11 +154,14 @@ func says(text string) scripted.BrainFunc {
 // TestRequestsArePassedOn: a request goes to the profile's model with its key and its limit, the reply comes back as
 // the server wrote it, and its cost is in the journal.
 func TestRequestsArePassedOn(t *testing.T) {
-	for adapter, path := range map[string]string{"openai": chatURL, "anthropic": messagesURL} {
+	for path, adapter := range map[string]string{chatURL: "openai", responsesURL: "openai", messagesURL: "anthropic"} {
 		for _, stream := range []bool{true, false} {
-			t.Run(fmt.Sprint(adapter, stream), func(t *testing.T) {
+			t.Run(fmt.Sprint(path, stream), func(t *testing.T) {
 				b := open(t, adapter, says("good morning"), nil)
 				body := strings.Replace(hello, `"stream":true`, fmt.Sprintf(`"stream":%t,"max_tokens":9000`, stream), 1)
+				if path == responsesURL {
+					body = strings.NewReplacer("messages", "input", "max_tokens", "max_output_tokens").Replace(body)
+				}
 				status, reply := b.post(t, path, body, "Authorization", "Bearer none", "X-Api-Key", "none")
 				if status != http.StatusOK || !strings.Contains(reply, "good morning") ||
 					strings.Contains(reply, "data: ") != stream {
@@ -397,6 +401,38 @@ func TestClientHangsUpEarly(t *testing.T) {
 	past, err := agent.LookBack(t.Context(), b.journal)
 	if err != nil || past.Turns != 1 || len(past.ByModel) != 1 || past.ByModel[0].Input == 0 {
 		t.Errorf("%+v, %v", past, err)
+	}
+}
+
+// A stream of the Responses API begins before the model has thought. Thoughts are billed, so a program that hangs up
+// before the first part of the reply has cost the worst case.
+func TestClientHangsUpBeforeTheReply(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		w.Header().Set("Content-Type", "text/event-stream")
+		_, _ = io.WriteString(w, "event: response.created\ndata: {\"type\":\"response.created\"}\n\n")
+		_ = http.NewResponseController(w).Flush()
+		<-r.Context().Done()
+	}))
+	t.Cleanup(server.Close)
+	b := &bench{journal: &agenttest.Journal{}}
+	b.openTo(t, "openai", server.URL+"/v1", nil)
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, b.url+responsesURL,
+		strings.NewReader(`{"input":"hello","stream":true}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := answer.Body.Read(make([]byte, 10)); err != nil {
+		t.Fatal(err)
+	}
+	_ = answer.Body.Close()
+	hosttest.Eventually(t, "its end", func() (any, bool) { return b.State(), b.State().Open == 0 })
+	if spent := b.cfg.Allowance.Balance().Spent.Tokens; spent <= 500 {
+		t.Errorf("%d tokens, and a reply may have 500", spent)
 	}
 }
 

@@ -71,9 +71,9 @@ const bytesPerToken = 4
 
 // countTokens estimates the tokens of a request, without asking the server.
 func (r *Relay) countTokens(w http.ResponseWriter, request *http.Request) {
-	document, err := r.readRequest(w, request)
+	document, err := r.readRequest(w, request, adapters.WireMessages)
 	if err != nil {
-		writeError(w, r.wire, http.StatusBadRequest, err.Error())
+		writeError(w, adapters.WireMessages, http.StatusBadRequest, err.Error())
 		return
 	}
 	writeJSON(w, http.StatusOK, map[string]any{"input_tokens": adapters.InputBound(document.request) / bytesPerToken})

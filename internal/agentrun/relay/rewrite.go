@@ -58,6 +58,16 @@ var wireRules = map[adapters.Wire]rules{
 		check:    (*checker).checkChat,
 		maxNames: []string{"max_tokens", "max_completion_tokens"},
 	},
+	adapters.WireResponses: {
+		members: listNames(`model input instructions tools tool_choice parallel_tool_calls stream stream_options
+			temperature top_p top_logprobs max_output_tokens reasoning text include store truncation prompt_cache_key
+			user safety_identifier`),
+		refused:  listNames("previous_response_id conversation background prompt"),
+		tool:     listNames("type name description parameters strict format"),
+		isOwn:    isProgramTool,
+		check:    (*checker).checkResponses,
+		maxNames: []string{"max_output_tokens"},
+	},
 	adapters.WireMessages: {
 		members: listNames(`model messages system tools tool_choice stream temperature top_p top_k max_tokens
 			stop_sequences thinking output_config output_format context_management`),
@@ -191,6 +201,8 @@ type checker struct {
 	left       []string
 	images     []adapters.Image
 	imageBytes int // of their data
+
+	inNamespace bool // its tools are looked through; each level copies all below it
 }
 
 // keepListed removes the members that are not listed.
@@ -205,7 +217,7 @@ func (c *checker) keepListed(of exchange.Members, listed map[string]bool, place 
 
 func (c *checker) noteLeft(what string) { c.left = append(c.left, exchange.Clip(what)) }
 
-// filterTools leaves out tools that a server would run.
+// filterTools leaves out tools that a server would run. A namespace of tools is one of its own.
 func (c *checker) filterTools(body map[string]json.RawMessage) error {
 	offered := exchange.Members(body).List("tools")
 	var kept []exchange.Members
@@ -220,7 +232,19 @@ func (c *checker) filterTools(body map[string]json.RawMessage) error {
 			c.noteLeft("the tool " + tool.Word("type"))
 			continue
 		}
-		c.keepListed(tool, c.rule.tool, "a tool")
+		if tool.Word("type") == namespace {
+			if c.inNamespace {
+				return newRefusal("a namespace of tools cannot hold another one")
+			}
+			c.inNamespace = true
+			c.keepListed(tool, namespaceMembers, "a namespace")
+			err := c.filterTools(tool)
+			if c.inNamespace = false; err != nil {
+				return err
+			}
+		} else {
+			c.keepListed(tool, c.rule.tool, "a tool")
+		}
 		shortenCache(tool)
 		kept = append(kept, tool)
 	}
@@ -289,7 +313,7 @@ func (c *checker) checkParts(
 	if len(raw) == 0 || raw[0] != '[' && raw[0] != '{' {
 		return nil // a text
 	}
-	var parts []exchange.Members
+	parts := []exchange.Members{} // an empty list stays one
 	for _, raw := range exchange.Members(of).List(member) {
 		part := exchange.MembersOf(raw)
 		if part == nil {

@@ -19,6 +19,11 @@ const (
 	oneHello = `"messages":[{"content":"hi","role":"user"}]`
 )
 
+// inItems returns a request of the responses wire with items, and other members.
+func inItems(items string, members ...string) string {
+	return `{` + strings.Join(append(members, `"input":[`+items+`]`), ",") + `}`
+}
+
 // inParts returns a request whose one message has parts.
 func inParts(parts string) string { return `{"messages":[{"role":"user","content":[` + parts + `]}]}` }
 
@@ -120,6 +125,54 @@ func TestWhatMayPass(t *testing.T) {
 			`,"context_management":{"edits":[{"type":"clear_tool_uses_20250919"},` +
 			`{"type":"compact_20260112"}]}}`, want: `{"edits":[{"type":"clear_tool_uses_20250919"}]}`,
 			left: "the context edit compact_20260112"},
+
+		"a text as input": {wire: adapters.WireResponses, body: `{"input":"hi","store":true,"instructions":"be kind"}`,
+			want: `{"input":"hi","instructions":"be kind","store":false}`},
+		"its thoughts": {wire: adapters.WireResponses, body: inItems(`{"type":"reasoning","id":"r","summary":[],`+
+			`"encrypted_content":"AA"}`, `"include":["reasoning.encrypted_content","web_search_call.action.sources"]`),
+			want: `{"include":["reasoning.encrypted_content"],"input":[{"encrypted_content":"AA","id":"r",` +
+				`"summary":[],"type":"reasoning"}],"store":false}`,
+			left: `include "web_search_call.action.sources"`},
+		"calls and results": {wire: adapters.WireResponses, body: inItems(
+			`{"type":"function_call","call_id":"c","name":"f","arguments":"{}"},` +
+				`{"type":"function_call_output","call_id":"c","output":[{"type":"input_text","text":"a"}]}`),
+			want: `"output":[{"text":"a","type":"input_text"}]`},
+		"groups of tools": {wire: adapters.WireResponses, body: inItems(`{"role":"user","content":"hi"}`,
+			`"tools":[{"type":"namespace","name":"n","url":"x","tools":[{"type":"function","name":"f","defer":1},`+
+				`{"type":"web_search"}]},{"type":"custom","name":"c"},{"type":"image_generation"}]`),
+			want: `"tools":[{"name":"n","tools":[{"name":"f","type":"function"}],"type":"namespace"},` +
+				`{"name":"c","type":"custom"}]`,
+			left: "url of a namespace, defer of a tool, the tool web_search, the tool image_generation"},
+		"a group of hosted tools": {wire: adapters.WireResponses, body: inItems(`{"role":"user","content":"hi"}`,
+			`"tools":[{"type":"namespace","name":"n","tools":[{"type":"mcp"}]}]`),
+			want: "none of the tools that it offers can be used here: mcp", refused: true},
+		"groups of groups": {wire: adapters.WireResponses, body: inItems(`{"role":"user","content":"hi"}`,
+			`"tools":[{"type":"namespace","tools":[{"type":"namespace","tools":[{"type":"mcp"}]}]}]`),
+			want: "a namespace of tools cannot hold another one", refused: true},
+		"a result in a result": {wire: adapters.WireMessages,
+			body: inParts(`{"type":"tool_result","content":[{"type":"tool_result","content":"a"}]}`),
+			want: "a result cannot hold another one", refused: true},
+		"a stored response": {wire: adapters.WireResponses, body: `{"input":"hi","previous_response_id":"r"}`,
+			want: "previous_response_id", refused: true},
+		"a stored conversation": {wire: adapters.WireResponses, body: `{"input":"hi","conversation":{"id":"c"}}`,
+			want: "conversation", refused: true},
+		"a stored prompt": {wire: adapters.WireResponses, body: `{"input":"hi","prompt":{"id":"p"}}`, want: "prompt",
+			refused: true},
+		"a reference": {wire: adapters.WireResponses, body: inItems(`{"type":"item_reference","id":"i"}`),
+			want: `a part of type \"item_reference\"`, refused: true},
+		"a hosted call": {wire: adapters.WireResponses, body: inItems(`{"type":"web_search_call","id":"i"}`),
+			want: `a part of type \"web_search_call\"`, refused: true},
+		"an image of its own": {wire: adapters.WireResponses, body: inItems(`{"role":"user","content":[` +
+			`{"type":"input_image","image_url":"data:image/png;base64,AA","file_id":"f"}]}`),
+			want: `{"image_url":"data:image/png;base64,AA","type":"input_image"}`, left: "file_id of a part"},
+		"an image elsewhere": {wire: adapters.WireResponses, body: inItems(
+			`{"type":"function_call_output","output":[{"type":"input_image","image_url":"https://x"}]}`),
+			want: "an image must be in the request itself", refused: true},
+		"an image of an id": {wire: adapters.WireResponses, body: inItems(`{"role":"user","content":` +
+			`{"type":"input_image","file_id":"f"}}`), want: "an image must be in the request itself", refused: true},
+		"a file of input": {wire: adapters.WireResponses, body: inItems(`{"role":"user","content":[` +
+			`{"type":"input_file","file_url":"https://x"}]}`), want: `a part of type \"input_file\"`, refused: true},
+		"no input": {wire: adapters.WireResponses, body: `{"input":[]}`, want: "has no input", refused: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if x.wire == "" {
@@ -177,17 +230,17 @@ func TestBoundOfARequest(t *testing.T) {
 
 // FuzzRewrite: no tool, part or member passes that is not listed, and what passes is one JSON object.
 func FuzzRewrite(f *testing.F) {
+	wires := []adapters.Wire{adapters.WireChat, adapters.WireMessages, adapters.WireResponses}
 	for _, body := range []string{`{` + oneHello + `,"tools":[` + aTool + `,{"type":"web_search"}]}`,
+		inItems(`{"type":"item_reference"}`, `"tools":{"type":"namespace","tools":[{"type":"mcp"},`+aTool+`]}`),
 		inParts(`{"type":"file"}`), `{"messages":{"role":"user"},"n":1}`,
 		`{"messages":[{"content":{"type":"image","source":{"type":"url"}}}],"tools":{"type":"computer_1"}}`} {
-		f.Add([]byte(body), true)
-		f.Add([]byte(body), false)
-	}
-	f.Fuzz(func(t *testing.T, data []byte, chat bool) {
-		wire := adapters.WireMessages
-		if chat {
-			wire = adapters.WireChat
+		for wire := range wires {
+			f.Add([]byte(body), uint8(wire))
 		}
+	}
+	f.Fuzz(func(t *testing.T, data []byte, number uint8) {
+		wire := wires[int(number)%len(wires)]
 		got, err := rewriteRequest(wire, data, http.Header{"Anthropic-Beta": {string(data)}})
 		if err != nil {
 			return
@@ -201,10 +254,20 @@ func FuzzRewrite(f *testing.F) {
 				t.Errorf("%s passes", name)
 			}
 		}
-		for _, raw := range exchange.Members(got.body).List("tools") {
-			if !wireRules[wire].isOwn(exchange.MembersOf(raw)) {
-				t.Errorf("the tool %s passes", raw)
-			}
-		}
+		checkTools(t, wire, got.body)
 	})
+}
+
+// checkTools fails for tools that the program does not run, also in groups.
+func checkTools(t *testing.T, wire adapters.Wire, of exchange.Members) {
+	t.Helper()
+	for _, raw := range of.List("tools") {
+		tool := exchange.MembersOf(raw)
+		if !wireRules[wire].isOwn(tool) {
+			t.Errorf("the tool %s passes", raw)
+		}
+		if tool.Word("type") == namespace {
+			checkTools(t, wire, tool)
+		}
+	}
 }

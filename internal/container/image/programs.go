@@ -22,6 +22,7 @@ import (
 type Program struct {
 	Name, Version string
 	Package       string            // name in the registry
+	Platform      string            // behind the version there, for packages that have one version for each
 	Integrity     string            // sha512-BASE64 of the package's file
 	Files         map[string]string // path below the program's folder, by path in the package
 }
@@ -40,7 +41,7 @@ func (p *layerPlan) addPrograms(req Request) error {
 			return company.E(company.EImage, label+" cannot be fetched").Because("container.deps is off").
 				Fix("put it into the image, and name its path in bin of its model profile")
 		}
-		inputs := []string{program.Name, program.Version, program.Package, program.Integrity}
+		inputs := []string{program.Name, program.Version + program.Platform, program.Package, program.Integrity}
 		for _, from := range slices.Sorted(maps.Keys(program.Files)) {
 			inputs = append(inputs, from, program.Files[from])
 		}
@@ -57,7 +58,7 @@ func (b *Builder) fillProgram(program Program) writeLayerFunc {
 		if err != nil || !isSHA512 {
 			return company.E(company.EInternal, "the digest of "+program.Package+" is malformed")
 		}
-		file := path.Base(program.Package) + "-" + program.Version + ".tgz"
+		file := path.Base(program.Package) + "-" + program.Version + program.Platform + ".tgz"
 		b.reportProgress("fetching %s %s", program.Name, program.Version)
 		got, err := b.registries.FetchExact(ctx, "npm", program.Package+"/-/"+file,
 			ecosystem.Digest{Algorithm: "sha512", Sum: sum})

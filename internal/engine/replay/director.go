@@ -13,6 +13,8 @@ import (
 type Trees interface {
 	RecordedTree(ctx context.Context, commit company.OID) (company.OID, error)
 	ReplayedTree(ctx context.Context, commit company.OID) (company.OID, error)
+	// RecordedFolder returns the folder of the git repository with the commits of the record.
+	RecordedFolder() (string, error)
 }
 
 // Director replays commands in the recorded order, sends the president's recorded answers, and compares the outcomes.

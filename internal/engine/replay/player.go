@@ -29,6 +29,9 @@ func (r recordedDriver) Drive(ctx context.Context, job agent.Job) (agent.Outcome
 		return agent.Outcome{}, r.director.reportDivergence(
 			Divergence{Run: job.Run, What: "the record has no conversation of this run"})
 	}
+	if rec.Program != "" {
+		return r.director.takeProgramRun(ctx, job, rec)
+	}
 	p := &player{director: r.director, run: job.Run, rec: rec, now: rec.Began}
 	job.Now = p.recordedTime
 	job.Words = p.heardWords

@@ -180,10 +180,6 @@ func (f *recordFold) findObstacle() error {
 	case f.base.OID == "":
 		return refuseTask(f.Task, "it has no base")
 	}
-	if bound := f.submitted.Settings.Agents; bound.IsProgram(bound.Worker.Profile) {
-		return refuseTask(f.Task, "its worker is another program, "+bound.Models[bound.Worker.Profile].Model+
-			", of which there is no record to answer from")
-	}
 	if f.end == (*company.TaskReopened)(nil).Kind() {
 		f.notes = append(f.notes, "the task was reopened: what came after that is not replayed")
 	}

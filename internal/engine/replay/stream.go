@@ -92,13 +92,29 @@ func streamRun(ctx context.Context, from Source, run company.RunID, emit func(En
 			if err := fold(kind, data); err != nil {
 				return err
 			}
-			return pass(Entry{Kind: kind, Data: data})
+			return pass(Entry{Kind: kind, Data: dropConversation(data)})
 		})
 	})
 	if err != nil && refused == nil {
 		return fmt.Errorf("read the record of %s: %w", run, err)
 	}
 	return refused
+}
+
+// dropConversation leaves the files of a program's own conversation out of a record. A replay does not need them, and
+// nothing looks for secrets in them.
+func dropConversation(data json.RawMessage) json.RawMessage {
+	var record map[string]json.RawMessage
+	if json.Unmarshal(data, &record) != nil || record["home"] == nil {
+		return data
+	}
+	delete(record, "home")
+	delete(record, "session")
+	shorter, err := json.Marshal(record)
+	if err != nil { // unreachable: it was JSON
+		return json.RawMessage("{}")
+	}
+	return shorter
 }
 
 // passingBlobs emits each text when it is first read.

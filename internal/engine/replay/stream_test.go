@@ -156,3 +156,14 @@ func TestEntryOfNoRunIsRefused(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// The files of a program's conversation, in which nothing looks for secrets, do not leave the office.
+func TestConversationsOfProgramsStay(t *testing.T) {
+	got := dropConversation(json.RawMessage(`{"at":"x","saved":null,"session":"T","home":{"text":"AA"}}`))
+	if string(got) != `{"at":"x","saved":null}` {
+		t.Errorf("%s", got)
+	}
+	if same := dropConversation(json.RawMessage(`{"b":1,"a":2}`)); string(same) != `{"b":1,"a":2}` {
+		t.Errorf("%s", same)
+	}
+}

@@ -13,9 +13,14 @@ import (
 
 // programs lists the known programs, with the adapters whose servers each can ask.
 var programs = map[string][]string{
+	"claude":     {"anthropic"},
+	"codex":      {"openai"},
 	"opencode":   {"openai", "scripted"},
 	"stdio-json": {"openai", "anthropic", "scripted"},
 }
+
+// ollamaURLs holds the addresses of an Ollama of this machine, by adapter.
+var ollamaURLs = map[string]string{"openai": "http://127.0.0.1:11434/v1", "anthropic": "http://127.0.0.1:11434"}
 
 // needsBin is the program that is not installed, because it is the operator's own.
 const needsBin = "stdio-json"
@@ -59,8 +64,7 @@ func (c Config) validateProgram(name string, at func(key string) string) (ps pro
 		add(".program", "has no via", "", "add via: and the profile whose server, key and price it uses")
 	case next != "" && allowed != nil && !slices.Contains(allowed, next):
 		add(".via", "is a profile whose server "+model.Program+" cannot ask", next+" "+model.Via,
-			"name a profile with adapter "+allowed[0]+"; Ollama serves adapter openai at base_url "+
-				"http://127.0.0.1:11434/v1")
+			"name a profile with adapter "+allowed[0]+"; Ollama serves that at base_url "+ollamaURLs[allowed[0]])
 	case next == "anthropic" && slices.ContainsFunc(c.Models[model.Via].Fallback, c.isChat),
 		next != "anthropic" && slices.ContainsFunc(c.Models[model.Via].Fallback,
 			func(f string) bool { return !c.isChat(f) }):
@@ -83,7 +87,7 @@ func (c Config) isChat(profile string) bool {
 	return slices.Contains([]string{"openai", "scripted", ""}, c.Models[profile].Adapter)
 }
 
-func listPrograms() string { return strings.Join(slices.Sorted(maps.Keys(programs)), " or ") }
+func listPrograms() string { return strings.Join(slices.Sorted(maps.Keys(programs)), ", ") }
 
 // codeFlags lists the letters of options that run code which is written in the command line, by program.
 var codeFlags = map[string]string{"sh": "c", "bash": "c", "dash": "c", "zsh": "c", "ksh": "c", "ash": "c",

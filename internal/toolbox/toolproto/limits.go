@@ -5,6 +5,7 @@ import "time"
 // The limits of the tools. The toolbox enforces them. The client limits its reads by the same numbers.
 const (
 	MaxFile   = 10 << 20 // bytes of a file that is written, edited or read raw
+	MaxHome   = 10 << 20 // bytes of the files of a home folder that are read or written at once
 	ReadBytes = 50 << 10 // bytes that read_file returns at once
 	ReadLines = 2000     // lines that read_file returns at once
 	ReadLine  = 2000     // bytes of a line that are shown

@@ -4,7 +4,9 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 )
 
 // ProgramRequest starts a program in the workspace, without a shell. Its input is Stdin and then the end of the file.
@@ -12,6 +14,12 @@ type ProgramRequest struct {
 	Argv  []string          `json:"argv"`          // an absolute path first
 	Env   map[string]string `json:"env,omitempty"` // in addition to the environment of commands
 	Stdin []byte            `json:"stdin,omitempty"`
+	Home  []byte            `json:"home,omitempty"` // from Client.ReadHome: written before it starts
+}
+
+// HomeRequest names folders below the home folder of commands.
+type HomeRequest struct {
+	Folders []string `json:"folders"`
 }
 
 // ProgramOutput is a piece of what a program printed, as it came.
@@ -64,4 +72,27 @@ func (c *Client) RunProgram(
 			out(*said.Output)
 		}
 	}
+}
+
+// ReadHome returns the files below folders of the home folder, of at most MaxHome bytes. Their form is the toolbox's
+// own: they are for a ProgramRequest.
+func (c *Client) ReadHome(ctx context.Context, folders []string) ([]byte, error) {
+	const tool = "home"
+	body, err := json.Marshal(HomeRequest{Folders: folders})
+	if err != nil {
+		return nil, &Broken{tool, fmt.Errorf("cannot encode the request: %w", err)}
+	}
+	resp, err := c.post(ctx, tool, body)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	files, err := io.ReadAll(io.LimitReader(resp.Body, 2*MaxHome))
+	if err == nil && len(files) == 2*MaxHome {
+		err = errors.New("the answer is too large")
+	}
+	if err != nil {
+		return nil, newBroken(ctx, tool, err)
+	}
+	return files, nil
 }

@@ -22,6 +22,9 @@ func (s *Server) handleProgram(w http.ResponseWriter, r *http.Request) {
 	if err == nil {
 		err = checkProgram(request)
 	}
+	if err == nil && len(request.Home) > 0 {
+		err = s.unpackHome(request.Home)
+	}
 	if err != nil {
 		writeAnswer(w, nil, err)
 		return

@@ -1,6 +1,9 @@
 package toolserver
 
 import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
 	"context"
 	"errors"
 	"os"
@@ -71,4 +74,60 @@ func TestProgramIsKilled(t *testing.T) {
 		pid := b.pid(t, file)
 		waitFor(t, file+" to die", func() bool { return gone(pid) })
 	}
+}
+
+// Files of the home folder are read, and written before a program starts. Links are neither followed nor made, and more
+// than the limit is refused.
+func TestFilesOfTheHome(t *testing.T) {
+	b := newBench(t)
+	home := lookupVar(b.server.env, "HOME")
+	sh, err := exec.LookPath("sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	start := func(script string, files []byte) string {
+		var out strings.Builder
+		_, err := b.RunProgram(t.Context(), toolproto.ProgramRequest{Argv: []string{sh, "-c", script}, Home: files},
+			func(o toolproto.ProgramOutput) { out.Write(o.Data) })
+		if err != nil {
+			out.WriteString(err.Error())
+		}
+		return out.String()
+	}
+	start("cd && mkdir -p .a/b .c && echo one >.a/b/one && ln -s /etc/passwd .a/link && mkfifo .a/pipe && "+
+		"ln -s /etc .d && echo two >.c/two", nil)
+	files, err := b.ReadHome(t.Context(), []string{".a", ".d", ".missing"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(filepath.Join(home, ".a")); err != nil {
+		t.Fatal(err)
+	}
+	if got := start("cd && find .a .c .d -type f | sort && cat .a/b/one", files); got != ".a/b/one\n.c/two\none\n" {
+		t.Errorf("%q", got)
+	}
+	for name, bad := range map[string][]byte{"no archive": []byte("x"), "a link": packFiles(t, "l", tar.TypeSymlink),
+		"outside": packFiles(t, "../x", tar.TypeReg), "through a link": packFiles(t, ".d/x", tar.TypeReg)} {
+		if got := start("echo began", bad); !strings.Contains(got, "the files of a home folder: ") {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+	start("cd && head -c 11000000 /dev/zero >.c/zeros", nil)
+	_, err = b.ReadHome(t.Context(), []string{".c"})
+	if refusal := (*toolproto.Refusal)(nil); !errors.As(err, &refusal) || refusal.Kind != toolproto.KindTooLarge {
+		t.Errorf("%v", err)
+	}
+}
+
+// packFiles returns a compressed tar with one entry.
+func packFiles(t *testing.T, name string, kind byte) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	zipped := gzip.NewWriter(&out)
+	archive := tar.NewWriter(zipped)
+	err := archive.WriteHeader(&tar.Header{Name: name, Typeflag: kind, Linkname: "/etc/passwd"})
+	if err = errors.Join(err, archive.Close(), zipped.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
 }

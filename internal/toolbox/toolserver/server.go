@@ -150,6 +150,7 @@ func (s *Server) Handler() http.Handler {
 	handleTool(mux, s, "list_files", s.listFiles)
 	mux.HandleFunc("POST /v1/run_command", s.handleRun)
 	mux.HandleFunc("POST /v1/program", s.handleProgram)
+	mux.HandleFunc("POST /v1/home", s.handleHome)
 	handleTool(mux, s, "check_process", s.checkProcess)
 	handleTool(mux, s, "stop_process", s.stopProcess)
 	handleTool(mux, s, "list_processes", s.listProcesses)

@@ -15,7 +15,7 @@ import (
 func ForOpencode(brain scripted.Responder) scripted.Responder {
 	return scripted.BrainFunc(func(x scripted.Exchange) scripted.Reply {
 		switch {
-		case x.Header.Role == "" && len(x.Tools) == 0:
+		case len(x.Tools) == 0 && (x.Header.Role == company.Worker || x.Header.Role == ""):
 			return scripted.Reply{Text: "A part of the stockroom"} // opencode asks for a title
 		case x.Header.Role != company.Worker || !x.Offers("bash"):
 			return brain.Reply(x)
